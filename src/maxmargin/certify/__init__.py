@@ -1,0 +1,1 @@
+"""Proofs, recomputed from the data: duality gap, KKT residuals, (non-)separability."""

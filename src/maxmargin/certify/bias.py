@@ -1,0 +1,134 @@
+"""The best bias for given weights, exactly, in O(n).
+
+    min over b    Σ c_i ℓ(y_i (f_i + b)),        f_i = w·x_i
+
+When the minimum is a flat interval the middle is returned, so the answer depends neither
+on a seed nor on the order of the rows.  For the hard margin the same rule gives the
+lecture's  b = −½ (min over positives of f + max over negatives of f).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..problem.losses import Hinge
+from ..problem.problem import Problem
+
+# Two sums of costs that agree this well are equal: the slack of float64 summation.
+SAME = 1e-12
+
+
+def best_bias(problem: Problem, f: np.ndarray, guess: float = 0.0) -> float:
+    """The minimising bias; ``guess`` only makes finding it faster."""
+    if problem.hard:
+        return middle_bias(f, problem.y, problem.c)
+    if isinstance(problem.loss, Hinge):
+        return _hinge_bias(f, problem.y, problem.c, guess)
+    return _squared_hinge_bias(f, problem.y, problem.c, guess)
+
+
+def middle_bias(f: np.ndarray, y: np.ndarray, c: np.ndarray) -> float:
+    """Half way between the two closest points of the two classes."""
+    alive = c > 0
+    return -0.5 * float(f[alive & (y > 0)].min() + f[alive & (y < 0)].max())
+
+
+@njit(cache=True, nogil=True)
+def _hinge_bias(f, y, c, guess):
+    """A weighted order statistic of the breakpoints y_i − f_i, by partitioning."""
+    n = f.shape[0]
+    point, cost = np.empty(n), np.empty(n)
+    target, biggest, count = 0.0, 0.0, 0
+    for i in range(n):
+        if c[i] > 0.0:
+            point[count], cost[count] = y[i] - f[i], c[i]
+            biggest = max(biggest, c[i])
+            count += 1
+    for i in range(n):  # in units of the largest cost, equal costs add up exactly
+        if y[i] > 0.0:
+            target += c[i] / biggest
+    for i in range(count):
+        cost[i] /= biggest
+    slack = SAME * max(1.0, target)
+
+    # Invariant: the answer lies in point[lo:hi]; `below` is the cost left of it;
+    # `left` and `right` are the breakpoints just outside.
+    lo, hi, below, pivot = 0, count, 0.0, guess
+    left, right = -np.inf, np.inf
+    while hi > lo:
+        cut, end, mass = lo, hi, 0.0
+        while cut < end:
+            if point[cut] <= pivot:
+                mass += cost[cut]
+                cut += 1
+            else:
+                end -= 1
+                point[cut], point[end] = point[end], point[cut]
+                cost[cut], cost[end] = cost[end], cost[cut]
+        highest, lowest = left, right  # of the values up to the pivot, and of those beyond
+        for k in range(lo, cut):
+            highest = max(highest, point[k])
+        for k in range(cut, hi):
+            lowest = min(lowest, point[k])
+        if abs(below + mass - target) <= slack:  # flat between two breakpoints
+            return 0.5 * (highest + lowest) if highest > -np.inf and lowest < np.inf else guess
+        if below + mass < target:
+            below, lo, left = below + mass, cut, highest
+        elif cut < hi:
+            hi, right = cut, lowest
+        else:  # nothing beyond the pivot: step down to the next smaller value
+            pivot = -np.inf
+            for k in range(lo, hi):
+                if point[k] < highest:
+                    pivot = max(pivot, point[k])
+            if pivot == -np.inf:
+                return highest
+            continue
+        if hi > lo:
+            pivot = _median_of_three(point[lo], point[(lo + hi) // 2], point[hi - 1])
+    return left
+
+
+@njit(cache=True, nogil=True)
+def _median_of_three(a, b, c):
+    return max(min(a, b), min(max(a, b), c))
+
+
+@njit(cache=True, nogil=True)
+def _squared_hinge_bias(f, y, c, guess):
+    """Newton's method on the piecewise linear derivative, inside a shrinking bracket."""
+    n = f.shape[0]
+    lo, hi, low_plus, high_minus = np.inf, -np.inf, -np.inf, np.inf
+    for i in range(n):
+        if c[i] > 0.0:
+            point = y[i] - f[i]
+            lo, hi = min(lo, point), max(hi, point)
+            if y[i] > 0.0:
+                low_plus = max(low_plus, point)
+            else:
+                high_minus = min(high_minus, point)
+    if low_plus <= high_minus:  # no slack at all between them
+        return 0.5 * (low_plus + high_minus)
+    b = min(max(guess, lo), hi)
+    for _ in range(200):
+        slope, curvature, size = 0.0, 0.0, 0.0
+        for i in range(n):
+            z = 1.0 - y[i] * (f[i] + b)
+            if z > 0.0 and c[i] > 0.0:
+                slope -= c[i] * y[i] * z
+                curvature += c[i]
+                size += c[i] * z
+        if slope > 0.0:
+            hi = b
+        else:
+            lo = b
+        if abs(slope) <= 1e-15 * size or not lo < hi:
+            break
+        new = b - slope / curvature if curvature > 0.0 else 0.5 * (lo + hi)
+        if not lo < new < hi:
+            new = 0.5 * (lo + hi)
+        if new == b:
+            break
+        b = new
+    return b

@@ -1,0 +1,180 @@
+"""The certificate of a two-class fit: recomputed from the data in float64.
+
+For any weights w, b and any multipliers in the box with Σ α_i y_i = 0, weak duality says
+
+    dual(α) = −½‖w_α‖² − Σ c_i ℓ*(−α_i / c_i)  ≤  optimum  ≤  ½‖w‖² + Σ c_i ℓ(m_i) = primal(w, b)
+
+with w_α = Σ α_i y_i x_i.  So primal − dual bounds how far the model is from the best one,
+whoever computed w, b and α, and however.  Nothing here is taken from a solver's sums.
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from ..problem.losses import Hinge, conjugate, value
+from ..problem.problem import Bias, Problem
+from ..represent.rows import combine, scores
+
+# Float64 rounding of one sum of n terms; a bias residual below this times Σα is zero.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How good a fit provably is.
+
+    ``kkt_violation`` maps each kind of point (``"zero"``: α = 0, ``"free"``: 0 < α < c,
+    ``"bound"``: α = c) to the worst violation of its optimality condition, in units of the
+    margin; ``stationarity`` is ‖w − w_α‖ / max(1, ‖w‖); ``bias_residual`` is |Σ α_i y_i|
+    (a penalised bias: |b − Σ α_i y_i|) relative to Σ α_i.
+    """
+
+    primal: float
+    dual: float
+    kkt_violation: dict[str, float]
+    stationarity: float
+    bias_residual: float
+    box_violation: float
+    problem: str
+    method: str = "recomputed from the data in float64"
+
+    @property
+    def gap(self) -> float:
+        return self.primal - self.dual
+
+    @property
+    def relative_gap(self) -> float:
+        if not np.isfinite(self.primal):
+            return np.inf
+        return max(0.0, self.gap) / max(abs(self.primal), np.finfo(float).tiny)
+
+    @property
+    def feasible(self) -> bool:
+        """Whether the multipliers obey the constraints that make the dual a bound."""
+        return self.box_violation <= ROUNDING and self.bias_residual <= 1e3 * ROUNDING
+
+    def holds(self, tol: float) -> bool:
+        """Whether the model is proved optimal to the relative gap ``tol``."""
+        return bool(self.feasible and self.relative_gap <= tol)
+
+    def to_dict(self) -> dict:
+        return {
+            "problem": self.problem,
+            "primal": self.primal,
+            "dual": self.dual,
+            "gap": self.gap,
+            "relative_gap": self.relative_gap,
+            "kkt_violation": dict(self.kkt_violation),
+            "stationarity": self.stationarity,
+            "bias_residual": self.bias_residual,
+            "box_violation": self.box_violation,
+            "feasible": self.feasible,
+            "method": self.method,
+        }
+
+    def __str__(self) -> str:
+        if not np.isfinite(self.primal):
+            return f"no feasible point yet; the optimum is at least {self.dual:.6g}"
+        if not self.feasible:
+            return (
+                f"objective {self.primal:.6g}; the multipliers are not feasible "
+                f"(box {self.box_violation:.1e}, bias {self.bias_residual:.1e}): nothing is proved"
+            )
+        worst = max(self.kkt_violation.values(), default=0.0)
+        return (
+            f"objective {self.primal:.6g}, proved within {max(0.0, self.gap):.1e} of the optimum "
+            f"(relative gap {self.relative_gap:.1e}, worst KKT violation {worst:.1e})"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = {
+            "problem": self.problem,
+            "primal objective": f"{self.primal:.10g}",
+            "dual bound": f"{self.dual:.10g}",
+            "relative gap": f"{self.relative_gap:.2e}",
+            **{f"KKT, {kind}": f"{v:.2e}" for kind, v in self.kkt_violation.items()},
+            "stationarity in w": f"{self.stationarity:.2e}",
+            "stationarity in b": f"{self.bias_residual:.2e}",
+            "computed": self.method,
+        }
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td>{html.escape(text)}</td></tr>"
+            for name, text in rows.items()
+        )
+        return f"<table><caption>Certificate</caption>{cells}</table>"
+
+
+def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray) -> Certificate:
+    """Recompute primal, dual and KKT residuals of (w, b, α) from the data."""
+    w = np.asarray(w, dtype=np.float64)
+    f = scores(problem.rows, w)
+    v = combine(problem.rows, alpha * problem.y)
+    return certificate_from(problem, w, float(b), alpha, f, v)
+
+
+def certificate_from(problem, w, b, alpha, f, w_alpha) -> Certificate:
+    """The certificate, given f = Xw and w_α just computed from the data."""
+    c, y = problem.c, problem.y
+    hinge = problem.hard or isinstance(problem.loss, Hinge)
+    total = float(alpha.sum())
+    r = float(alpha @ y)
+    loss_sum, conjugate_sum, kkt, box, closest = _sums(
+        problem.loss, y, c, problem.cap, alpha, f, b, problem.hard, hinge
+    )
+    primal = 0.5 * float(w @ w) + loss_sum
+    dual = -0.5 * float(w_alpha @ w_alpha) - conjugate_sum
+    bias_gap = 0.0
+    if problem.bias is Bias.PENALIZED:
+        primal += 0.5 * b * b
+        dual -= 0.5 * r * r
+        bias_gap = abs(b - r) / max(1.0, abs(b))
+    elif problem.bias is Bias.FREE:
+        bias_gap = abs(r) / total if total > 0 else 0.0
+    if problem.hard and closest < 1.0 - 1e-9:
+        primal = np.inf
+    scale = max(1.0, float(np.sqrt(w @ w)))
+    return Certificate(
+        primal=primal,
+        dual=dual,
+        kkt_violation={"zero": kkt[0], "free": kkt[1], "bound": kkt[2]},
+        stationarity=float(np.linalg.norm(w - w_alpha)) / scale,
+        bias_residual=bias_gap if problem.bias is not Bias.PENALIZED else 0.0,
+        box_violation=box,
+        problem=problem.summary(),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _sums(loss, y, c, cap, alpha, f, b, hard, hinge):
+    """Σ c ℓ(m), Σ c ℓ*(−α/c), worst KKT violation by kind, box violation, smallest margin."""
+    loss_sum, conjugate_sum, box, closest = 0.0, 0.0, 0.0, np.inf
+    zero, free, bound = 0.0, 0.0, 0.0
+    for i in range(y.shape[0]):
+        if c[i] <= 0.0:
+            box = max(box, abs(alpha[i]))
+            continue
+        m, a = y[i] * (f[i] + b), alpha[i]
+        closest = min(closest, m)
+        if hard:
+            conjugate_sum -= a
+            box = max(box, -a)
+        else:
+            loss_sum += c[i] * value(loss, m)
+            unit = min(max(a, 0.0), cap[i]) / c[i]
+            conjugate_sum += c[i] * conjugate(loss, min(unit, 1.0) if hinge else unit)
+            box = max(box, -a / c[i], (a - cap[i]) / c[i] if hinge else 0.0)
+        if not hinge:
+            free = max(free, abs(max(0.0, 1.0 - m) - 0.5 * a / c[i]))
+        elif a <= 0.0:
+            zero = max(zero, 1.0 - m)
+        elif a >= cap[i]:
+            bound = max(bound, m - 1.0)
+        else:
+            free = max(free, abs(m - 1.0))
+    return loss_sum, conjugate_sum, (zero, free, bound), box, closest

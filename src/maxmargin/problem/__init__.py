@@ -1,0 +1,1 @@
+"""The lectures' formulas, each written once."""

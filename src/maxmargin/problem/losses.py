@@ -1,0 +1,131 @@
+"""Losses of the margin m = y (w·x + b), and what a solver may ask of them.
+
+Every loss ℓ is convex and non-increasing.  Its conjugate is written for the multiplier
+a ≥ 0 of one example of unit cost:   ℓ*(−a) = sup_m { −a m − ℓ(m) }.
+Fenchel–Young,  ℓ(m) + ℓ*(−a) ≥ −a m,  holds for every m and a, with equality at a = −ℓ′(m).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..rule import rule, verb
+
+
+class Hinge(NamedTuple):
+    """ℓ(m) = max(0, 1 − m);  ℓ*(−a) = −a on [0, 1]."""
+
+
+class SquaredHinge(NamedTuple):
+    """ℓ(m) = max(0, 1 − m)²;  ℓ*(−a) = −a + a²/4 on [0, ∞)."""
+
+
+class PerceptronLoss(NamedTuple):
+    """ℓ(m) = max(0, −m);  ℓ*(−a) = 0 on [0, 1]."""
+
+
+LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+
+
+@verb
+def value(loss, m):
+    """ℓ(m)."""
+
+
+@verb
+def slope(loss, m):
+    """A subgradient ℓ′(m); at the kink, the flat side's."""
+
+
+@verb
+def conjugate(loss, a):
+    """ℓ*(−a)."""
+
+
+@verb
+def largest(loss):
+    """The largest multiplier of one example of unit cost."""
+
+
+@verb
+def best_alpha(loss, alpha, G, q, c):
+    """The multiplier that maximises the dual over one example of cost c.
+
+    G = m − 1 with the present multiplier, q = ‖x‖² (with the bias's share); the dual's
+    other coordinates stay as they are.
+    """
+
+
+@rule(value, Hinge)
+def _(loss, m):
+    return max(0.0, 1.0 - m)
+
+
+@rule(slope, Hinge)
+def _(loss, m):
+    return -1.0 if m < 1.0 else 0.0
+
+
+@rule(conjugate, Hinge)
+def _(loss, a):
+    return -a if 0.0 <= a <= 1.0 else np.inf
+
+
+@rule(largest, Hinge)
+def _(loss):
+    return 1.0
+
+
+@rule(best_alpha, Hinge)
+def _(loss, alpha, G, q, c):
+    return min(max(alpha - G / q, 0.0), c)
+
+
+@rule(value, SquaredHinge)
+def _(loss, m):
+    slack = max(0.0, 1.0 - m)
+    return slack * slack
+
+
+@rule(slope, SquaredHinge)
+def _(loss, m):
+    return -2.0 * max(0.0, 1.0 - m)
+
+
+@rule(conjugate, SquaredHinge)
+def _(loss, a):
+    return -a + 0.25 * a * a if a >= 0.0 else np.inf
+
+
+@rule(largest, SquaredHinge)
+def _(loss):
+    return np.inf
+
+
+@rule(best_alpha, SquaredHinge)
+def _(loss, alpha, G, q, c):
+    # The conjugate adds a²/(4c) to the dual, hence a/(2c) to its slope.
+    softness = 0.5 / c
+    return max(alpha - (G + softness * alpha) / (q + softness), 0.0)
+
+
+@rule(value, PerceptronLoss)
+def _(loss, m):
+    return max(0.0, -m)
+
+
+@rule(slope, PerceptronLoss)
+def _(loss, m):
+    return -1.0 if m < 0.0 else 0.0
+
+
+@rule(conjugate, PerceptronLoss)
+def _(loss, a):
+    return 0.0 if 0.0 <= a <= 1.0 else np.inf
+
+
+@rule(largest, PerceptronLoss)
+def _(loss):
+    return 1.0

@@ -1,0 +1,1 @@
+"""Arrays become rows: dense and sparse storage behind the same verbs."""

@@ -1,0 +1,59 @@
+"""Weighted Gram matrices of chosen rows: the curvature that Newton's method needs.
+
+    columns:  G = Σ s_i (x_i − μ)(x_i − μ)ᵀ   and   h = Σ s_i (x_i − μ)      (d × d, d)
+    points:   K = A Aᵀ  with rows  √s_i (x_i − μ)                             (m × m)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.linalg.blas import dsyrk
+
+from .rows import CHUNK_VALUES, DenseRows, Rows, SparseRows, as_csr, shape
+
+
+def column_gram(rows: Rows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
+    """G (lower triangle valid, Fortran order) and h over the rows named by ``index``."""
+    _, d = shape(rows)
+    G = np.zeros((d, d), order="F")
+    if isinstance(rows, SparseRows):
+        h = np.zeros(d)
+        _sparse_gram(rows, index, s, G, h)
+        total = float(s.sum())
+        G -= np.outer(h, mu)
+        G -= np.outer(mu, h - total * mu)
+        return G, h - total * mu
+    h = np.zeros(d)
+    size = max(64, 4 * CHUNK_VALUES // max(1, d))
+    for start in range(0, len(index), size):
+        part, weight = index[start : start + size], s[start : start + size]
+        block = rows.X[part].astype(np.float64, copy=False) - mu
+        h += weight @ block
+        block *= np.sqrt(weight)[:, None]
+        G = dsyrk(1.0, block.T, beta=1.0, c=G, lower=1, overwrite_c=1)
+    return G, h
+
+
+def weighted_rows(rows: Rows, index, s, mu) -> np.ndarray:
+    """A: the chosen rows, centred, times √s, as a dense float64 block."""
+    if isinstance(rows, DenseRows):
+        block = rows.X[index].astype(np.float64) - mu
+    else:
+        block = as_csr(rows)[index].toarray().astype(np.float64) - mu
+    block *= np.sqrt(s)[:, None]
+    return block
+
+
+@njit(cache=True, nogil=True)
+def _sparse_gram(rows, index, s, G, h):
+    """Lower triangle of Σ s x xᵀ, one outer product of stored values per row."""
+    indptr, indices, data = rows.indptr, rows.indices, rows.data
+    for t in range(index.shape[0]):
+        start, stop = indptr[index[t]], indptr[index[t] + 1]
+        for k in range(start, stop):
+            value, j = s[t] * data[k], indices[k]
+            h[j] += value
+            for l in range(start, stop):
+                if indices[l] >= j:
+                    G[indices[l], j] += value * data[l]

@@ -1,0 +1,49 @@
+"""Verbs whose meaning depends on the class of their first argument.
+
+A loss or a row storage is a small ``NamedTuple`` class (a noun).  What can be done with it
+is a verb.  ``@rule(verb, Noun)`` says how the verb works on that noun; the same body runs
+as plain Python (tests, oracles) and, chosen at compile time, inside numba kernels.  Numba
+can cache such kernels on disk, which it cannot for function arguments or jitclasses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from numba.extending import overload
+
+
+def verb(declaration: Callable) -> Any:
+    """Turn a declaration (name, arguments, docstring; no body) into a dispatching verb."""
+    rules: dict[type, Callable] = {}
+
+    @wraps(declaration)
+    def call(noun, *args):
+        return rules[type(noun)](noun, *args)
+
+    call.rules = rules  # type: ignore[attr-defined]
+    return call
+
+
+def rule(verb: Any, noun: type, **jit_options) -> Callable:
+    """Define ``verb`` for ``noun``; keyword arguments go to numba (``fastmath=True``, …)."""
+
+    def register(body: Callable) -> Callable:
+        verb.rules[noun] = body
+
+        @overload(verb, strict=False, jit_options=jit_options)
+        def choose(first, *rest):
+            if getattr(first, "instance_class", None) is noun:
+                return body
+            return None
+
+        return body
+
+    return register
+
+
+def defined(verb: Any, noun: Any) -> bool:
+    """Whether ``verb`` has a rule for the class of ``noun``."""
+    return type(noun) in verb.rules

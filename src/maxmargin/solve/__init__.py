@@ -1,0 +1,1 @@
+"""One algorithm per file: a Problem goes in, a Solution comes out."""
