@@ -1,0 +1,32 @@
+"""maxmargin: linear classification with proof.
+
+Every fit returns a certificate, recomputed from the data, of how far it can be from the
+optimum.  Names are loaded when first used, so that ``import maxmargin`` costs nothing.
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "LinearSVM": "estimators.linear_svm",
+    "verify": "estimators.verify",
+    "separability": "estimators.separate",
+    "Certificate": "certify.certificate",
+    "Separation": "certify.separability",
+    "NotSeparableError": "certify.separability",
+}
+
+__all__ = [*_HOME, "__version__"]
+
+
+def __getattr__(name):
+    if name not in _HOME:
+        raise AttributeError(f"module 'maxmargin' has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted(__all__)

@@ -15,16 +15,19 @@ from ..problem.problem import Bias
 from ..represent.gram import column_gram, weighted_rows
 from ..represent.rows import Rows, shape
 
-# Curvature left to a free bias when no row has any, relative to one row's.
-FAINT = 1e-10
+# Curvature lent to a free bias while no row has any, relative to one row's: the step is
+# then far too long, and the exact line search cuts it to size.
+FAINT = 1e-2
 
 
-def newton_direction(rows: Rows, index, s, mu, bias: Bias, g_w, g_b) -> tuple[np.ndarray, float]:
-    """(dw, db) from the rows named by ``index`` with curvatures ``s``."""
+def newton_direction(rows: Rows, index, sigma, mu, bias: Bias, g_w, g_b) -> tuple:
+    """(dw, db) from the rows named by ``index``, row i having curvature ``sigma[i]``."""
     _, d = shape(rows)
-    delta = 1.0 if bias is Bias.PENALIZED else FAINT * (float(s.max()) if len(s) else 1.0)
+    s = sigma[index]
+    delta = 1.0 if bias is Bias.PENALIZED else 0.0
     if len(index) == 0:
-        return -g_w, 0.0 if bias is Bias.NONE else -g_b / max(delta, 1e-3)
+        lent = delta + FAINT * float(sigma.max())
+        return -g_w, 0.0 if bias is Bias.NONE else -g_b / lent
     if len(index) < d:
         return _through_points(weighted_rows(rows, index, s, mu), s, bias, delta, g_w, g_b)
     return _through_columns(*column_gram(rows, index, s, mu), s, bias, delta, g_w, g_b)

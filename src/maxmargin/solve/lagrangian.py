@@ -23,7 +23,7 @@ from .contract import Watch
 from .direction import newton_direction
 
 INNER_STEPS = 100
-GROWTH = 5.0
+GROWTH = 10.0
 
 
 @dataclass
@@ -76,6 +76,7 @@ def minimise(block: Block, state: State, sigma, watch: Watch, enough) -> tuple[T
     """
     n = len(block.y)
     a_hat, free = np.empty(n), np.empty(n, dtype=np.int64)
+    whole, piece = False, free[:0]
     for _ in range(INNER_STEPS):
         count, r, complementarity, loss = _activity(
             state.z, state.a, sigma, block.cap, block.y, a_hat, free
@@ -88,15 +89,19 @@ def minimise(block: Block, state: State, sigma, watch: Watch, enough) -> tuple[T
         primal -= float(block.v0 @ state.w) + block.r0 * state.b
         if block.bias is Bias.PENALIZED:
             primal += 0.5 * state.b**2
-        terms = Terms(complementarity, 0.5 * float(g_w @ g_w) + abs(g_b * state.b), primal)
-        if enough(terms):
+        # What Σây lacks of zero costs as much as the bias may still have to move.
+        stationarity = 0.5 * float(g_w @ g_w) + abs(g_b) * (abs(state.b) + 1.0)
+        terms = Terms(complementarity, stationarity, primal)
+        J = free[:count]
+        # A full Newton step that stays on its quadratic piece leaves only rounding.
+        if enough(terms) or (whole and np.array_equal(J, piece)):
             state.a = a_hat
             return terms, True
         if not np.isfinite(terms.gap):
             break
         watch.step()
-        J = free[:count]
-        dw, db = newton_direction(block.rows, J, sigma[J], block.mu, block.bias, g_w, g_b)
+        piece = J.copy()
+        dw, db = newton_direction(block.rows, J, sigma, block.mu, block.bias, g_w, g_b)
         dz = -block.y * (scores(block.rows, dw) + (db - float(block.mu @ dw)))
         slope0 = float(state.w @ dw - block.v0 @ dw) - block.r0 * db
         curvature0 = float(dw @ dw)
@@ -106,6 +111,7 @@ def minimise(block: Block, state: State, sigma, watch: Watch, enough) -> tuple[T
         t = _exact_step(state.z, dz, state.a, sigma, block.cap, slope0, curvature0)
         if t == 0.0:
             break
+        whole = abs(t - 1.0) < 1e-6
         state.w = state.w + t * dw
         state.b = state.b + t * db
         state.z = state.z + t * dz
@@ -118,7 +124,7 @@ def _bias_gradient(bias: Bias, b: float, r: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _activity(z, a, sigma, cap, y, a_hat, free):
-    """Fill â and the free rows; return their number, Σây, Σ(cap z₊ − âz) and Σ cap z₊."""
+    """Fill â and the free rows; return their number, Σây, Σ(cap z₊ − âz) and the loss."""
     count, r, complementarity, loss = 0, 0.0, 0.0, 0.0
     for i in range(z.shape[0]):
         t = a[i] + sigma[i] * z[i]
@@ -135,8 +141,8 @@ def _activity(z, a, sigma, cap, y, a_hat, free):
             hinge = cap[i] * max(0.0, z[i])
             loss += hinge
             complementarity += hinge - t * z[i]
-        else:
-            complementarity += abs(t * z[i])
+        else:  # the squared hinge: â = 2cz, so c z² = ½ â z, and nothing is left to close
+            loss += 0.5 * t * z[i]
     return count, r, complementarity, loss
 
 

@@ -22,7 +22,7 @@ from .lagrangian import GROWTH, Block, State, Terms, _exact_step, block_slack, m
 
 # Rows that are solved at once rather than in rounds.
 FEW_ROWS = 1500
-ROWS_PER_COLUMN = 6
+ROWS_PER_COLUMN = 16
 SHRINK = 8
 # A random part need only be solved as well as it resembles the whole.
 PART_TOL = 3e-3
@@ -276,3 +276,28 @@ def _segment_step(c, w, b, z, w_new, b_new, z_new, bias) -> float:
     steep = 1e12 * c  # so steep that clip(σz, 0, c) is the hinge's own slope
     t = _exact_step(z, dz, none, steep, c, slope, curvature)
     return 1.0 if t >= 1.0 or abs(t - 1.0) < 1e-9 else t
+
+
+# --- squared hinge --------------------------------------------------------------------
+
+
+def _solve_squared(problem, mu, watch, start, best) -> Ending:
+    """The squared hinge is smooth as it stands: σ = 2c, no cap, one minimisation."""
+    n, d = problem.shape
+    block = Block(problem.rows, problem.y, problem.cap, mu, problem.bias, np.zeros(d))
+    if start is not None:
+        w, b = start.w, start.b + float(mu @ start.w)
+    elif n > max(FEW_ROWS, ROWS_PER_COLUMN * (d + 1)):
+        w, b = _from_a_part(problem, mu, watch)
+    else:
+        w, b = np.zeros(d), 0.0
+    state = State(w, b, np.zeros(n), block_slack(block, w, b))
+
+    def enough(terms: Terms) -> bool:
+        best.offer_primal(terms.primal, state.w, state.b)
+        best.offer_dual(terms.primal - terms.gap, 2.0 * problem.c * np.maximum(state.z, 0.0))
+        watch.record(best.primal, best.dual)
+        return terms.gap <= 0.1 * watch.tol * terms.primal
+
+    _, finished = minimise(block, state, 2.0 * problem.c, watch, enough)
+    return Ending.REACHED if finished else Ending.STALLED

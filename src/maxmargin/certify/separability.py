@@ -1,0 +1,101 @@
+"""A separating hyperplane with its margin, or a proof that there is none.
+
+If non-negative weights λ, summing to one in each class, make the weighted means of the two
+classes coincide, then a common point lies in both convex hulls and no hyperplane can have
+it on both sides.  When the means differ by a residual ρ, the weights still prove that no
+separator has a margin above ρ/2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..problem.problem import Bias, Problem
+from ..represent.rows import combine
+from .certificate import Certificate
+
+# Means that agree this well, each feature measured by its spread, coincide in float64.
+COINCIDE = 1e-9
+
+
+@dataclass(frozen=True)
+class Separation:
+    """The answer of ``separability(X, y)``.
+
+    separable : w, b, ``margin`` (exact maximum margin γ) and ``certificate`` (its proof).
+    not separable : ``weights`` λ ≥ 0 with unit sum in each class and ``residual``, the
+    distance of the two weighted means, each feature in units of its spread.  ``margin`` is
+    then an upper bound on any separator's margin.
+    """
+
+    separable: bool
+    margin: float
+    w: np.ndarray | None = None
+    b: float | None = None
+    certificate: Certificate | None = None
+    weights: np.ndarray | None = None
+    residual: float | None = None
+
+    def __bool__(self) -> bool:
+        return self.separable
+
+    def __str__(self) -> str:
+        if self.separable:
+            return f"separable with margin {self.margin:.6g} ({self.certificate})"
+        points = int(np.count_nonzero(self.weights))
+        return (
+            f"not separable: weighted means of {points} points from both classes coincide "
+            f"(residual {self.residual:.1e})"
+        )
+
+
+class NotSeparableError(ValueError):
+    """A hard margin was asked for on data that has none; ``proof`` says why."""
+
+    def __init__(self, proof: Separation):
+        self.proof = proof
+        super().__init__(
+            "C=inf asks for a hard margin, but the two classes are "
+            f"{proof}. No hyperplane separates them, so allow slack: use a finite C, "
+            "for example C=1. The weights are in this error's `proof.weights`."
+        )
+
+
+def spread(problem: Problem) -> np.ndarray:
+    """The standard deviation of every column (1 where it is constant)."""
+    n, _ = problem.shape
+    share = np.full(n, 1.0 / n)
+    mean = combine(problem.rows, share)
+    rows = problem.rows
+    if hasattr(rows, "X"):
+        chunk = max(1, (1 << 20) // max(1, rows.X.shape[1]))
+        total = np.zeros(rows.X.shape[1])
+        for start in range(0, n, chunk):
+            block = rows.X[start : start + chunk].astype(np.float64) - mean
+            total += np.einsum("ij,ij->j", block, block)
+        variance = total / n
+    else:
+        squared = rows._replace(data=rows.data.astype(np.float64) ** 2)
+        variance = combine(squared, share) - mean**2
+    deviation = np.sqrt(np.maximum(variance, 0.0))
+    return np.where(deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)
+
+
+def inseparability(problem: Problem, alpha: np.ndarray) -> Separation:
+    """The proof that multipliers α ≥ 0 amount to, recomputed from the data."""
+    y = problem.y
+    weights = np.maximum(alpha, 0.0)
+    if problem.bias is not Bias.NONE:
+        plus, minus = weights[y > 0].sum(), weights[y < 0].sum()
+        weights = weights / np.where(y > 0, plus, minus) if min(plus, minus) > 0 else weights
+    elif weights.sum() > 0:
+        weights = weights / weights.sum()
+    difference = combine(problem.rows, weights * y)
+    return Separation(
+        separable=False,
+        margin=0.5 * float(np.linalg.norm(difference)),
+        weights=weights,
+        residual=float(np.linalg.norm(difference / spread(problem))),
+    )

@@ -1,0 +1,1 @@
+"""Thin scikit-learn shells: parameters become a Problem, a Solution fitted attributes."""

@@ -1,0 +1,108 @@
+"""What comes in through the door: arrays, labels, weights and parameters, checked once.
+
+scikit-learn's own validation does the heavy lifting (frames, feature names, finiteness);
+what is added here says what was asked, what was found and what to do next.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+FLOATS = [np.float64, np.float32]
+
+
+def check_rows(estimator, X, *, reset: bool):
+    """X as a float32/float64 array or CSR matrix with feature names noted or compared."""
+    X = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True
+    )
+    return canonical(X)
+
+
+def check_training(estimator, X, y):
+    """X as in ``check_rows``, the sorted classes, and each label's index among them."""
+    X, y = validate_data(
+        estimator, X, y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True
+    )
+    if y.dtype.kind not in "iub":
+        check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs at least two classes, but y holds only one class: "
+            f"{classes[0]!r}. Check that the target column is right and that the training "
+            "part contains examples of both."
+        )
+    return canonical(X), classes, codes
+
+
+def canonical(X):
+    """CSR with sorted, unrepeated indices of one width; a copy only where it is not so."""
+    if not sparse.issparse(X):
+        return X
+    if X.indices.dtype != X.indptr.dtype:
+        wide = np.int64
+        X = sparse.csr_matrix((X.data, X.indices.astype(wide), X.indptr.astype(wide)), X.shape)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def check_weights(estimator, X, codes, classes, sample_weight, class_weight):
+    """One weight per example, or None when all are one."""
+    weight = None
+    if sample_weight is not None:
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        if weight.min() < 0:
+            raise ValueError(
+                f"sample_weight must not be negative, but entry {int(weight.argmin())} is "
+                f"{weight.min():g}. Use 0 to leave an example out."
+            )
+    if class_weight is not None:
+        labels = classes[codes]
+        by_class = compute_class_weight(class_weight, classes=classes, y=labels)
+        weight = by_class[codes] if weight is None else weight * by_class[codes]
+    if weight is not None:
+        _refuse_missing_class(estimator, weight, codes, classes)
+    return weight
+
+
+def _refuse_missing_class(estimator, weight, codes, classes) -> None:
+    for code, label in enumerate(classes):
+        if not weight[codes == code].max() > 0:
+            raise ValueError(
+                f"{type(estimator).__name__} needs at least two classes with positive weight, "
+                f"but every example of class {label!r} has weight 0. "
+                "Give it a positive weight or remove the class from y."
+            )
+
+
+def positive(name: str, value, *, infinite: bool = False) -> float:
+    """A number above zero, ``inf`` only where it means something."""
+    good = isinstance(value, Real) and not isinstance(value, bool) and value > 0
+    if not good or (np.isinf(value) and not infinite):
+        allowed = "a positive number or inf" if infinite else "a positive, finite number"
+        raise ValueError(f"{name} must be {allowed}, got {name}={value!r}.")
+    return float(value)
+
+
+def count(name: str, value) -> int:
+    """A whole number of at least one."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {name}={value!r}.")
+    return int(value)
+
+
+def one_of(name: str, value, allowed) -> str:
+    """One of the listed words."""
+    if not isinstance(value, str) or value not in allowed:
+        names = ", ".join(repr(word) for word in allowed)
+        raise ValueError(f"{name} must be one of {names}, got {name}={value!r}.")
+    return value

@@ -1,0 +1,59 @@
+"""Check a fitted model's claim against data."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ..certify.certificate import Certificate, certify
+from ..certify.repair import repair
+from .validation import check_rows, check_weights
+
+
+def verify(model, X, y, sample_weight=None) -> Certificate:
+    """Recompute the certificate of ``model`` on (X, y) from nothing but its numbers.
+
+    Given the training data (and weights) it must agree with ``model.certificate_``.  Given
+    other data it tells, honestly, how far the model is from the optimum there: the
+    multipliers are used when there is one for every row, and otherwise rebuilt from the
+    margins, which proves less.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from maxmargin import LinearSVM, verify
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> verify(LinearSVM().fit(X, y), X, y).holds(1e-6)
+    True
+    """
+    check_is_fitted(model)
+    X = check_rows(model, X, reset=False)
+    y = np.asarray(y)
+    if len(y) != X.shape[0]:
+        raise ValueError(f"verify got {X.shape[0]} rows in X but {len(y)} labels in y.")
+    unknown = np.setdiff1d(y, model.classes_)
+    if len(unknown):
+        raise ValueError(
+            f"verify got labels the model does not know: {unknown[:5].tolist()}. "
+            f"It was fitted on {model.classes_.tolist()}."
+        )
+    codes = np.searchsorted(model.classes_, y)
+    weight = check_weights(model, X, codes, model.classes_, sample_weight, model.class_weight)
+    problem = model._problem(X, codes, weight)
+    w, b = model.coef_[0].astype(np.float64), float(model.intercept_[0])
+    if len(model.alpha_) == len(y):
+        alpha = model.alpha_
+    else:
+        alpha = repair(problem, _from_margins(problem, w, b))
+    return certify(problem, w, b, alpha)
+
+
+def _from_margins(problem, w, b) -> np.ndarray:
+    """Multipliers that would be optimal if w were: −c ℓ′(margin)."""
+    from ..problem.losses import slope
+    from ..represent.rows import scores
+
+    margins = problem.y * (scores(problem.rows, w) + b)
+    if problem.hard:
+        return np.where((problem.c > 0) & (margins <= 1.0 + 1e-6), 1.0, 0.0)
+    return problem.c * np.array([-slope(problem.loss, m) for m in margins])

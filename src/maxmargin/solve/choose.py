@@ -1,0 +1,158 @@
+"""Which solver, and why; then run it, prove the result, and fall back if the proof fails.
+
+    tiny      small dense-sized data: one compiled call, exact to rounding
+    newton    up to a few thousand columns (or rows): Newton's method with working sets
+    descent   many columns, sparse or dense: dual coordinate descent with a free bias
+    interior  what the others leave unproved, when a dense d × d system can be held
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ..certify.bias import best_bias
+from ..certify.certificate import Certificate, certify
+from ..certify.repair import repair
+from ..problem.problem import Bias, Problem
+from ..represent.rows import combine, scores
+from . import tiny as tiny_solver
+from .contract import Ending, Point, Solution, Watch
+from .descent import descent
+from .hard import closest_margin, hard_margin
+from .interior import interior
+from .newton import newton
+from .vertex import vertex
+
+SOLVERS: dict[str, Callable] = {
+    "tiny": tiny_solver.tiny,
+    "newton": newton,
+    "descent": descent,
+    "interior": interior,
+}
+
+# Columns up to which d × d systems are cheaper than passes of coordinate descent.
+NEWTON_COLUMNS = 2000
+# Rows up to which the m × m form of the same system is, whatever the number of columns.
+NEWTON_ROWS = 1000
+INTERIOR_COLUMNS = 3000
+
+
+def choose(problem: Problem) -> tuple[str, str]:
+    """The solver's name and the reason for it."""
+    n, d = problem.shape
+    if tiny_solver.fits(problem):
+        return "tiny", f"{n} × {d} values fit one compiled call"
+    if d <= NEWTON_COLUMNS:
+        return "newton", f"{d} columns: d × d Newton systems are cheap"
+    if n <= NEWTON_ROWS:
+        return "newton", f"{n} rows: n × n Newton systems are cheap"
+    return "descent", f"{d} columns are too many for d × d systems: coordinate descent"
+
+
+def solve(
+    problem: Problem, watch: Watch, solver: str = "auto", start: Point | None = None, dtype=None
+) -> tuple[Solution, Certificate]:
+    """Run the solver, return its best point made feasible, and the proof of how good it is.
+
+    ``dtype`` is the precision the model will be kept in: the weights are rounded to it
+    before they are certified, so that the certificate speaks of the model the user gets.
+    """
+    name, why = (solver, "asked for by name") if solver != "auto" else choose(problem)
+    watch.solver = name
+    with _one_blas_thread(problem):
+        point, ending = _run(name, problem, watch, start)
+        point, certificate = finish(problem, point, dtype)
+        if solver == "auto" and _falls_short(certificate, watch, ending):
+            point, ending, certificate, name, why = _fall_back(
+                problem, watch, dtype, point, ending, certificate, name, why
+            )
+    if certificate.holds(watch.tol):
+        ending = Ending.REACHED
+    elif ending is Ending.REACHED:
+        ending = Ending.STALLED
+    return Solution(point, ending, name, why, max(1, watch.n_iter), watch.history), certificate
+
+
+def _run(name: str, problem: Problem, watch: Watch, start: Point | None) -> tuple[Point, Ending]:
+    if problem.hard:
+        return hard_margin(problem, watch, start, SOLVERS[name])
+    return SOLVERS[name](problem, watch, start)
+
+
+def finish(problem: Problem, point: Point, dtype=None) -> tuple[Point, Certificate]:
+    """Feasible multipliers, weights rounded to ``dtype``, the best bias, and the certificate."""
+    alpha = vertex(problem, repair(problem, point.alpha))
+    w, b = point.w, point.b
+    if problem.hard:
+        w, b, alpha = _unit_margin(problem, w, b, alpha)
+    if dtype is not None:
+        w = w.astype(dtype).astype(np.float64)
+    if problem.bias is Bias.FREE:
+        b = best_bias(problem, scores(problem.rows, w), b)
+    if dtype is not None:
+        b = float(np.asarray(b, dtype=dtype))
+    return Point(w, b, alpha), certify(problem, w, b, alpha)
+
+
+def _falls_short(certificate: Certificate, watch: Watch, ending: Ending) -> bool:
+    return not certificate.holds(watch.tol) and ending in (Ending.REACHED, Ending.STALLED)
+
+
+def _fall_back(problem, watch, dtype, point, ending, certificate, name, why):
+    """Try the remaining solvers in turn; keep whatever is proved best."""
+    _, d = problem.shape
+    others = ["newton"] if name == "tiny" else []
+    if d <= INTERIOR_COLUMNS:
+        others.append("interior")
+    for other in others:
+        watch.solver = other
+        new_point, new_ending = _run(other, problem, watch, point)
+        new_point, new_certificate = finish(problem, new_point, dtype)
+        if new_certificate.relative_gap < certificate.relative_gap:
+            reason = f"{name} stopped at a relative gap of {certificate.relative_gap:.1e}"
+            point, ending, certificate = new_point, new_ending, new_certificate
+            name, why = other, reason
+        if not _falls_short(certificate, watch, ending):
+            break
+    return point, ending, certificate, name, why
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+class _Nothing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False
+
+
+def _one_blas_thread(problem: Problem):
+    """One BLAS thread: several, when other processes want the cores, were 20 times slower."""
+    if tiny_solver.fits(problem):
+        return _Nothing()
+    return _controller().limit(limits=1, user_api="blas")
+
+
+def _unit_margin(problem: Problem, w, b, alpha):
+    """Hard margin: scale (w, b) so that the closest point has margin 1, and α to its best.
+
+    The best multiple t of α maximises t Σα − ½ t² ‖w_α‖².
+    """
+    if problem.bias is Bias.FREE:
+        b = best_bias(problem, scores(problem.rows, w), b)
+    closest = closest_margin(problem, Point(w, b, alpha))
+    if closest > 0:
+        w, b = w / closest, b / closest
+    v = combine(problem.rows, alpha * problem.y)
+    norm = float(v @ v)
+    if problem.bias is Bias.PENALIZED:
+        norm += float(alpha @ problem.y) ** 2
+    return w, b, alpha * (float(alpha.sum()) / norm) if norm > 0 else alpha

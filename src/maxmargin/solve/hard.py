@@ -1,0 +1,118 @@
+"""The hard margin, and separability.
+
+    min ½‖w‖²    with   y_i (w·x_i + b) ≥ 1
+
+is the soft margin with C above its largest multiplier.  So C is raised, each fit starting
+from the last, until no multiplier is at C (then the hard margin is solved) or until the
+multipliers, which on inseparable data grow with C for ever, yield a proof that no
+separator exists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import nnls
+
+from ..certify.separability import COINCIDE, NotSeparableError, Separation, inseparability, spread
+from ..problem.losses import Hinge
+from ..problem.problem import Bias, Problem
+from ..represent.rows import DenseRows, as_csr, scores, sqnorms
+from .contract import Ending, Point, Watch
+
+RAISE = 30.0
+MOST_RAISES = 14
+# Entries of the dense system from which exact weights are computed.
+MOST_VALUES = 3e7
+
+
+def hard_margin(problem: Problem, watch: Watch, start, run) -> tuple[Point, Ending]:
+    """Solve with ``run(problem, watch, start)`` as the soft-margin solver.
+
+    Raises NotSeparableError, with the proof, when there is no separator.
+    """
+    scale = max(float(sqnorms(problem.rows).mean()), 1e-300)
+    C = 10.0 / scale
+    target = watch.tol
+    watch.tol = min(1e-7, 1e-2 * target)
+    columns = spread(problem)
+    point, ending = start, Ending.STALLED
+    try:
+        for _ in range(MOST_RAISES):
+            soft = replace(problem, c=np.where(problem.c > 0, C, 0.0), loss=Hinge())
+            point, ending = run(soft, watch, point)
+            if ending not in (Ending.REACHED, Ending.STALLED):
+                break
+            if separates(problem, point):
+                if point.alpha.max() < 0.999 * C and hard_gap(problem, point) <= target:
+                    return point, Ending.REACHED
+                if point.alpha.max() < 0.999 * C:  # right C, not yet precise
+                    if watch.tol < 1e-14:
+                        break
+                    watch.tol *= 1e-2
+                    continue
+            elif proof := prove_inseparable(problem, point.alpha, columns):
+                raise NotSeparableError(proof)
+            C *= RAISE
+    finally:
+        watch.tol = target
+    return point, Ending.STALLED if ending is Ending.REACHED else ending
+
+
+def separates(problem: Problem, point: Point) -> bool:
+    return closest_margin(problem, point) > 0.0
+
+
+def closest_margin(problem: Problem, point: Point) -> float:
+    """min y(w·x + b), with b half way between the classes when it is free."""
+    f, y, alive = scores(problem.rows, point.w), problem.y, problem.c > 0
+    if problem.bias is Bias.FREE:
+        return 0.5 * float(f[alive & (y > 0)].min() - f[alive & (y < 0)].max())
+    return float((y * (f + point.b))[alive].min())
+
+
+def hard_gap(problem: Problem, point: Point) -> float:
+    """Relative gap of the hard margin, roughly: from w alone and Σα = ‖w‖² at the optimum."""
+    closest = closest_margin(problem, point)
+    norm = float(point.w @ point.w)
+    if problem.bias is Bias.PENALIZED:
+        norm += point.b**2
+    total = float(point.alpha.sum())
+    primal, dual = 0.5 * norm / closest**2, total - 0.5 * norm
+    return (primal - dual) / primal
+
+
+def prove_inseparable(problem: Problem, alpha, columns) -> Separation | None:
+    """Turn large multipliers into weights whose class means coincide, if they nearly do.
+
+    The support vectors alone are inseparable then; among them, non-negative least squares
+    finds weights whose means agree to rounding.
+    """
+    support = np.flatnonzero(alpha > 0)
+    _, d = problem.shape
+    weights = alpha
+    if len(support) * float(d + 2) <= MOST_VALUES:
+        A = _class_points(problem, support, columns)
+        goal = np.zeros(A.shape[1])
+        goal[d:] = 1.0
+        try:
+            exact, _ = nnls(A.T, goal, maxiter=20 * A.shape[1])
+        except RuntimeError:  # did not converge: keep the multipliers
+            exact = None
+        if exact is not None and exact.sum() > 0:
+            weights = np.zeros_like(alpha)
+            weights[support] = exact
+    proof = inseparability(problem, weights)
+    return proof if proof.residual is not None and proof.residual <= COINCIDE else None
+
+
+def _class_points(problem: Problem, index, columns) -> np.ndarray:
+    """Rows (y (x − mean)/spread, [class +], [class −]); without a bias (y x/spread, 1)."""
+    rows, y = problem.rows, problem.y[index]
+    X = rows.X[index] if isinstance(rows, DenseRows) else as_csr(rows)[index].toarray()
+    X = X.astype(np.float64)
+    if problem.bias is not Bias.NONE:
+        X = (X - X.mean(axis=0)) / columns
+        return np.column_stack([X * y[:, None], y > 0, y < 0])
+    return np.column_stack([X / columns * y[:, None], np.ones(len(index))])

@@ -1,0 +1,89 @@
+"""As few free multipliers as the optimum allows.
+
+When points with 0 < α < c are affinely dependent (repeated rows, points on one line), the
+multipliers are not unique: along any ν with Σ ν_i y_i (x_i, 1) = 0 neither w nor the dual
+changes.  Moving along such a ν until a multiplier meets its bound leaves one free point
+less; repeated, it ends at a vertex, where the free points are independent.  [Carathéodory]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..problem.losses import Hinge
+from ..problem.problem import Bias, Problem
+from ..represent.rows import DenseRows, as_csr
+
+MOST_FREE = 2000
+MOST_WORK = 2e8
+# Singular values below this, relative to the largest, mean dependence.
+DEPENDENT = 1e-10
+
+
+def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
+    """Equal multipliers in every respect that matters, with an independent free set."""
+    if not isinstance(problem.loss, Hinge) and not problem.hard:
+        return alpha  # the squared hinge's multipliers are unique
+    cap = problem.cap
+    free = np.flatnonzero((alpha > 0.0) & (alpha < cap))
+    _, d = problem.shape
+    if len(free) < 2 or len(free) > MOST_FREE or len(free) * float(d + 1) ** 2 > MOST_WORK:
+        return alpha
+    A = _signed_points(problem, free)
+    scale = np.abs(A).max(axis=0)
+    A = A / np.where(scale > 0, scale, 1.0)
+    a, bound = alpha[free].copy(), cap[free]
+    window = list(range(min(len(free), A.shape[1] + 1)))
+    rest = list(range(len(window), len(free)))
+    moved = False
+    while window:
+        nu = _null_vector(A[window])
+        if nu is None:
+            if not rest:
+                break
+            window.append(rest.pop())
+            continue
+        hit, step = _first_bound(a[window], bound[window], nu)
+        a[window] = np.clip(a[window] + step * nu, 0.0, bound[window])
+        a[window[hit]] = 0.0 if step * nu[hit] < 0 else bound[window[hit]]
+        del window[hit]
+        moved = True
+    if not moved:
+        return alpha
+    alpha = alpha.copy()
+    alpha[free] = a
+    return alpha
+
+
+def _signed_points(problem: Problem, index) -> np.ndarray:
+    """y_i (x_i, 1) for the chosen rows, dense."""
+    rows = problem.rows
+    X = rows.X[index] if isinstance(rows, DenseRows) else as_csr(rows)[index].toarray()
+    X = X.astype(np.float64)
+    if problem.bias is not Bias.NONE:
+        X = np.column_stack([X - X.mean(axis=0), np.ones(len(index))])
+    return X * problem.y[index][:, None]
+
+
+def _null_vector(A: np.ndarray) -> np.ndarray | None:
+    """ν with νᵀA = 0, or None when the rows of A are independent."""
+    m, d = A.shape
+    u, s, _ = np.linalg.svd(A, full_matrices=m > d)
+    if m > d or s[-1] <= DEPENDENT * s[0]:
+        return u[:, -1]
+    return None
+
+
+def _first_bound(a, bound, nu) -> tuple[int, float]:
+    """Which multiplier meets a bound first along ν, preferring zero, and the step to it."""
+    options = []
+    for sign in (1.0, -1.0):
+        direction = sign * nu
+        with np.errstate(divide="ignore", invalid="ignore"):
+            down = np.where(direction < -1e-14, -a / direction, np.inf)
+            up = np.where(direction > 1e-14, (bound - a) / direction, np.inf)
+        length = np.minimum(down, up)
+        hit = int(np.argmin(length))
+        options.append((up[hit] < down[hit], hit, sign * float(length[hit])))
+    _, hit, step = min(options, key=lambda option: option[0])
+    return hit, step
