@@ -7,8 +7,14 @@ optimum only if it is zero, so the last step of every solver comes through here.
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from ..problem.problem import Bias, Problem
+
+# A residual of Σαy below this share of Σα is the rounding of the sum itself.
+ROUNDING = 1e-15
+# Below this share a single multiplier takes it all.
+SMALL = 1e-6
 
 
 def repair(problem: Problem, alpha: np.ndarray) -> np.ndarray:
@@ -17,22 +23,42 @@ def repair(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     Free multipliers are moved first: near the optimum they absorb the residual at second
     order.  What remains is taken off the heavier class by scaling it.
     """
-    y, cap = problem.y, problem.cap
-    alpha = np.clip(alpha, 0.0, cap)
-    if problem.bias is not Bias.FREE:
-        return alpha
+    return _repair(alpha, problem.cap, problem.y, problem.bias is Bias.FREE)
+
+
+@njit(cache=True, nogil=True)
+def _repair(alpha, cap, y, balance):
+    n = len(alpha)
+    out = np.empty(n)
+    for i in range(n):
+        out[i] = min(max(alpha[i], 0.0), cap[i])
+    if not balance:
+        return out
     for _ in range(3):  # rounding in the first move is mended by the next
-        residual = alpha @ y
-        if residual == 0.0:
-            return alpha
-        free = np.flatnonzero((alpha > 0.0) & (alpha < cap))
-        if len(free) == 0:
+        residual, free = 0.0, 0
+        for i in range(n):
+            residual += out[i] * y[i]
+            free += 0.0 < out[i] < cap[i]
+        if residual == 0.0 or free == 0:
             break
-        moved = np.clip(alpha[free] - y[free] * residual / len(free), 0.0, cap[free])
-        alpha[free] = moved
-    residual = alpha @ y
-    if abs(residual) > 1e-15 * alpha.sum():
-        heavy = y == np.sign(residual)
-        weight = alpha[heavy].sum()
-        alpha[heavy] *= 1.0 - abs(residual) / weight
-    return alpha
+        for i in range(n):
+            if 0.0 < out[i] < cap[i]:
+                out[i] = min(max(out[i] - y[i] * residual / free, 0.0), cap[i])
+    plus, minus = 0.0, 0.0
+    for i in range(n):
+        if y[i] > 0.0:
+            plus += out[i]
+        else:
+            minus += out[i]
+    residual, heavy = abs(plus - minus), 1.0 if plus > minus else -1.0
+    if residual <= ROUNDING * (plus + minus):
+        return out
+    if residual <= SMALL * (plus + minus):  # one multiplier can bear it; the rest stay exact
+        for i in range(n):
+            if y[i] == heavy and out[i] >= residual:
+                out[i] -= residual
+                return out
+    for i in range(n):
+        if y[i] == heavy:
+            out[i] *= min(plus, minus) / max(plus, minus)
+    return out

@@ -183,7 +183,8 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
     def predict(self, X):
         """The label of the side on which each row lies."""
-        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+        positive_side = self.decision_function(X) > 0
+        return self.classes_[positive_side.astype(int)]
 
     def signed_distance(self, X):
         """γ = (w·x + b)/‖w‖: the distance of each row to the hyperplane, with its side's sign."""

@@ -32,10 +32,11 @@ class DenseRows(NamedTuple):
 
 
 class SparseRows(NamedTuple):
-    """Compressed sparse rows, float32 or float64, with 32- or 64-bit unsigned indices.
+    """Compressed sparse rows, float32 or float64, with 32- or 64-bit indices.
 
-    Unsigned views of the caller's arrays: numba then needs no wrap-around test for
-    negative indices, which makes the gather about twice as fast.
+    32-bit indices are viewed as unsigned: numba then needs no wrap-around test for negative
+    ones, which makes the gather about twice as fast.  (Unsigned 64-bit ones would turn into
+    floats when numba adds a signed number to them.)
     """
 
     indptr: np.ndarray
@@ -51,8 +52,9 @@ def as_rows(X) -> Rows:
     """View a validated float array or CSR matrix as rows, without copying it."""
     if not sparse.issparse(X):
         return DenseRows(X)
-    unsigned = np.uint32 if X.indices.dtype.itemsize == 4 else np.uint64
-    return SparseRows(X.indptr.view(unsigned), X.indices.view(unsigned), X.data, X.shape[1])
+    if X.indices.dtype.itemsize == 4:
+        return SparseRows(X.indptr.view(np.uint32), X.indices.view(np.uint32), X.data, X.shape[1])
+    return SparseRows(X.indptr, X.indices, X.data, X.shape[1])
 
 
 def as_csr(rows: SparseRows) -> sparse.csr_array:
@@ -286,4 +288,4 @@ def _prefetch_address(typingctx, array, k):
 
 @overload(touch)
 def _touch(array, k):
-    return lambda array, k: _prefetch_address(array, k)
+    return lambda array, k: _prefetch_address(array, k)  # type: ignore[call-arg]

@@ -52,8 +52,10 @@ def hard_margin(problem: Problem, watch: Watch, start, run) -> tuple[Point, Endi
                         break
                     watch.tol *= 1e-2
                     continue
-            elif proof := prove_inseparable(problem, point.alpha, columns):
-                raise NotSeparableError(proof)
+            else:
+                proof = prove_inseparable(problem, point.alpha, columns)
+                if proof is not None:
+                    raise NotSeparableError(proof)
             C *= RAISE
     finally:
         watch.tol = target
@@ -92,7 +94,7 @@ def prove_inseparable(problem: Problem, alpha, columns) -> Separation | None:
     support = np.flatnonzero(alpha > 0)
     _, d = problem.shape
     weights = alpha
-    if len(support) * float(d + 2) <= MOST_VALUES:
+    if 0 < len(support) * float(d + 2) <= MOST_VALUES:
         A = _class_points(problem, support, columns)
         goal = np.zeros(A.shape[1])
         goal[d:] = 1.0

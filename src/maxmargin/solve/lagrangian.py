@@ -24,6 +24,8 @@ from .direction import newton_direction
 
 INNER_STEPS = 100
 GROWTH = 10.0
+# A line search ends when the slope has fallen to this share of what it was.
+STEEP = 1e-3
 
 
 @dataclass
@@ -108,7 +110,8 @@ def minimise(block: Block, state: State, sigma, watch: Watch, enough) -> tuple[T
         if block.bias is Bias.PENALIZED:
             slope0 += state.b * db
             curvature0 += db * db
-        t = _exact_step(state.z, dz, state.a, sigma, block.cap, slope0, curvature0)
+        start = float(g_w @ dw) + g_b * db
+        t = exact_step(state.z, dz, state.a, sigma, block.cap, start, slope0, curvature0)
         if t == 0.0:
             break
         whole = abs(t - 1.0) < 1e-6
@@ -146,25 +149,24 @@ def _activity(z, a, sigma, cap, y, a_hat, free):
     return count, r, complementarity, loss
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
 def _slope(z, dz, a, sigma, cap, t):
     """Derivative and second derivative along the direction, without the quadratic's share."""
     slope, curvature = 0.0, 0.0
     for i in range(z.shape[0]):
         u = a[i] + sigma[i] * (z[i] + t * dz[i])
-        if u >= cap[i]:
-            slope += cap[i] * dz[i]
-        elif u > 0.0:
-            slope += u * dz[i]
-            curvature += sigma[i] * dz[i] * dz[i]
+        slope += min(max(u, 0.0), cap[i]) * dz[i]
+        free = 1.0 if 0.0 < u < cap[i] else 0.0
+        curvature += free * sigma[i] * dz[i] * dz[i]
     return slope, curvature
 
 
 @njit(cache=True, nogil=True)
-def _exact_step(z, dz, a, sigma, cap, slope0, curvature0):
-    """The root of the increasing, piecewise linear derivative along (dw, db)."""
-    slope, _ = _slope(z, dz, a, sigma, cap, 0.0)
-    start = slope + slope0
+def exact_step(z, dz, a, sigma, cap, start, slope0, curvature0):
+    """The root of the increasing, piecewise linear derivative along (dw, db).
+
+    ``start`` is the derivative at 0; ``slope0`` and ``curvature0`` are the quadratic's share.
+    """
     if not start < 0.0:
         return 0.0
     lo, hi, t = 0.0, np.inf, 1.0
@@ -172,16 +174,18 @@ def _exact_step(z, dz, a, sigma, cap, slope0, curvature0):
         slope, curvature = _slope(z, dz, a, sigma, cap, t)
         slope += slope0 + t * curvature0
         curvature += curvature0
-        if abs(slope) <= 1e-6 * -start:
+        if abs(slope) <= STEEP * -start:
             return t
         if slope < 0.0:
             lo = t
         else:
             hi = t
         new = t - slope / curvature if curvature > 0.0 else np.inf
-        if not lo < new < hi:
-            new = 0.5 * (lo + hi) if hi < np.inf else 4.0 * max(t, 1e-3)
+        if hi == np.inf:
+            new = min(new, 4.0 * t)
+        elif not lo < new < hi:
+            new = 0.5 * (lo + hi)
         if new == t:
             return t
-        t = min(new, 4.0 * max(t, 1e-3)) if hi == np.inf else new
+        t = new
     return t

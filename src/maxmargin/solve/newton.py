@@ -18,7 +18,7 @@ from ..problem.losses import Hinge
 from ..problem.problem import Bias, Problem
 from ..represent.rows import Rows, combine, scores, shape, take
 from .contract import Ending, OutOfBudget, Point, Watch, origin
-from .lagrangian import GROWTH, Block, State, Terms, _exact_step, block_slack, minimise
+from .lagrangian import GROWTH, Block, State, Terms, block_slack, exact_step, minimise
 
 # Rows that are solved at once rather than in rounds.
 FEW_ROWS = 1500
@@ -172,7 +172,9 @@ def _solve_in_rounds(problem, mu, watch, best, w, b, start, few) -> Ending:
     z = 1.0 - y * (scores(rows, w) + (b - shift))
     alpha = None if start is None else np.clip(start.alpha, 0.0, c)
     pull = Pull(rows, mu)
+    primal = _primal(problem, w, b, z)
     gap, size, kappa = 1e-2, max(few, n // SHRINK), 0.0
+    fewest = min(n, max(500, 4 * (d + 1)))
     for _ in range(ROUNDS):
         near, up = _near_margin(problem, z, size)
         size = len(near)
@@ -184,7 +186,7 @@ def _solve_in_rounds(problem, mu, watch, best, w, b, start, few) -> Ending:
             state = State(w, b, 0.5 * c[near], z[near])
         else:
             state = State(w, b, alpha[near], z[near])
-        kappa = max(0.5 / max(halfwidth, 1e-12), kappa / GROWTH**2)
+        kappa = max(0.5 / max(halfwidth, 1e-12), kappa / GROWTH)
         constant = float(frozen.sum())
         target = max(0.1 * gap, 0.2 * watch.tol)
 
@@ -198,31 +200,40 @@ def _solve_in_rounds(problem, mu, watch, best, w, b, start, few) -> Ending:
 
         alpha = frozen.copy()
         alpha[near] = state.a
-        f_new = scores(rows, state.w)
-        z_new = 1.0 - y * (f_new + (state.b - float(mu @ state.w)))
-        v = v0 + combine(block.rows, state.a * block.y) - float(state.a @ block.y) * mu
-        r = float(alpha @ y)
-        dual = float(alpha.sum()) - 0.5 * float(v @ v) - abs(r * state.b)
-        if problem.bias is Bias.PENALIZED:
-            dual -= 0.5 * r * r - abs(r * state.b)
-        best.offer_dual(dual, alpha)
-
-        t = _segment_step(c, w, b, z, state.w, state.b, z_new, problem.bias)
-        if t == 1.0:
+        best.offer_dual(_dual(problem, block, state, alpha), alpha)
+        z_new = 1.0 - y * (scores(rows, state.w) + (state.b - float(mu @ state.w)))
+        before, primal = primal, _primal(problem, state.w, state.b, z_new)
+        moved = np.abs(z_new[near] - z[near])
+        if primal <= before:
             w, b, z = state.w, state.b, z_new
-        else:
+        else:  # the frozen rows mattered after all
+            t = _segment_step(c, w, b, z, state.w, state.b, z_new, problem.bias)
             w, b, z = w + t * (state.w - w), b + t * (state.b - b), z + t * (z_new - z)
-        primal = 0.5 * float(w @ w) + float(c @ np.maximum(z, 0.0))
-        if problem.bias is Bias.PENALIZED:
-            primal += 0.5 * b * b
-        before = best.primal
+            primal = _primal(problem, w, b, z)
+            fewest = min(n, 2 * size)
         best.offer_primal(primal, w, b)
         if watch.record(best.primal, best.dual):
             return Ending.REACHED
         gap = min(1e-2, max(0.0, best.primal - best.dual) / best.primal)
-        if t < 0.5 or before - primal < 0.1 * (best.primal - best.dual):
-            size = min(n, 2 * size)
+        # The next round will move the rows less than this one did.
+        reach = 0.5 * float(np.quantile(moved, 0.95))
+        size = max(fewest, min(2 * size, int(np.count_nonzero(np.abs(z) <= reach))))
     return Ending.STALLED
+
+
+def _primal(problem: Problem, w, b, z) -> float:
+    value = 0.5 * float(w @ w) + float(problem.c @ np.maximum(z, 0.0))
+    return value + 0.5 * b * b if problem.bias is Bias.PENALIZED else value
+
+
+def _dual(problem: Problem, block: Block, state: State, alpha) -> float:
+    """Σα − ½‖w_α‖², charged for what Σαy lacks of zero."""
+    v = block.v0 + combine(block.rows, state.a * block.y) - float(state.a @ block.y) * block.mu
+    r = float(alpha @ problem.y)
+    value = float(alpha.sum()) - 0.5 * float(v @ v)
+    if problem.bias is Bias.PENALIZED:
+        return value - 0.5 * r * r
+    return value - abs(r) * (abs(state.b) + 1.0) if problem.bias is Bias.FREE else value
 
 
 def _near_margin(problem: Problem, z, size) -> tuple[np.ndarray, np.ndarray]:
@@ -267,15 +278,15 @@ class Pull:
 
 
 def _segment_step(c, w, b, z, w_new, b_new, z_new, bias) -> float:
-    """The exact minimiser of the full objective between the old point (0) and the new (1)."""
+    """The minimiser of the full objective between the old point (0) and the new (1)."""
     dw, db, dz = w_new - w, b_new - b, z_new - z
     slope, curvature = float(w @ dw), float(dw @ dw)
     if bias is Bias.PENALIZED:
         slope, curvature = slope + b * db, curvature + db * db
-    none = np.zeros_like(c)
+    start = slope + float((c * (z > 0.0)) @ dz)
     steep = 1e12 * c  # so steep that clip(σz, 0, c) is the hinge's own slope
-    t = _exact_step(z, dz, none, steep, c, slope, curvature)
-    return 1.0 if t >= 1.0 or abs(t - 1.0) < 1e-9 else t
+    t = exact_step(z, dz, np.zeros_like(c), steep, c, start, slope, curvature)
+    return min(t, 1.0)
 
 
 # --- squared hinge --------------------------------------------------------------------

@@ -17,7 +17,7 @@ from ..problem.problem import Bias, Problem
 from ..represent.rows import DenseRows, as_csr
 from .contract import Ending, Point, Watch
 
-MOST_VALUES = 20_000
+MOST_VALUES = 40_000
 MOST_COLUMNS = 40
 
 OUTER_STEPS = 30

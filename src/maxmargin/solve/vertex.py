@@ -14,8 +14,9 @@ from ..problem.losses import Hinge
 from ..problem.problem import Bias, Problem
 from ..represent.rows import DenseRows, as_csr
 
-MOST_FREE = 2000
-MOST_WORK = 2e8
+# Beyond this many operations the search for dependent points is not worth its time.
+MOST_WORK = 1e5
+MOST_FREE = 200
 # Singular values below this, relative to the largest, mean dependence.
 DEPENDENT = 1e-10
 
@@ -27,11 +28,9 @@ def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     cap = problem.cap
     free = np.flatnonzero((alpha > 0.0) & (alpha < cap))
     _, d = problem.shape
-    if len(free) < 2 or len(free) > MOST_FREE or len(free) * float(d + 1) ** 2 > MOST_WORK:
+    if not 2 <= len(free) <= MOST_FREE or len(free) * float(d + 1) ** 2 > MOST_WORK:
         return alpha
     A = _signed_points(problem, free)
-    scale = np.abs(A).max(axis=0)
-    A = A / np.where(scale > 0, scale, 1.0)
     a, bound = alpha[free].copy(), cap[free]
     window = list(range(min(len(free), A.shape[1] + 1)))
     rest = list(range(len(window), len(free)))
@@ -59,10 +58,14 @@ def _signed_points(problem: Problem, index) -> np.ndarray:
     """y_i (x_i, 1) for the chosen rows, dense."""
     rows = problem.rows
     X = rows.X[index] if isinstance(rows, DenseRows) else as_csr(rows)[index].toarray()
-    X = X.astype(np.float64)
+    m, d = X.shape
+    A = np.ones((m, d if problem.bias is Bias.NONE else d + 1))
+    A[:, :d] = X
     if problem.bias is not Bias.NONE:
-        X = np.column_stack([X - X.mean(axis=0), np.ones(len(index))])
-    return X * problem.y[index][:, None]
+        A[:, :d] -= A[0, :d]  # any shift by a multiple of the ones keeps the span
+    A /= np.maximum(np.abs(A).max(axis=0), 1e-300)
+    A *= problem.y[index, None]
+    return A
 
 
 def _null_vector(A: np.ndarray) -> np.ndarray | None:

@@ -1,0 +1,1 @@
+"""Benchmarks: ours and the peers on the same problem, at the same certified accuracy."""

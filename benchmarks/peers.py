@@ -1,0 +1,90 @@
+"""The peers, each as a generator of ever more accurate runs: (setting, seconds, w, b)."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import SGDClassifier
+from sklearn.svm import SVC, LinearSVC
+
+Run = tuple[str, float, np.ndarray, float]
+
+
+def timed(fit: Callable):
+    """The result of ``fit()`` and the seconds it took."""
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", FutureWarning)
+        model = fit()
+    return model, time.perf_counter() - began
+
+
+def linear_svc(case) -> Iterator[Run]:
+    settings = [(1e-1, 1000), (1e-2, 1000), (1e-3, 1000), (1e-4, 1000), (1e-5, 10_000)]
+    for tol, most in settings:
+        peer = LinearSVC(loss=case.loss, C=case.C, tol=tol, max_iter=most)
+        model, seconds = timed(lambda peer=peer: peer.fit(case.X, case.y))
+        yield f"tol={tol:g}, max_iter={most}", seconds, model.coef_[0], float(model.intercept_[0])
+
+
+def liblinear(case) -> Iterator[Run]:
+    from liblinear.liblinearutil import train
+
+    kind = 3 if case.loss == "hinge" else 1
+    labels = np.where(case.y == np.unique(case.y)[1], 1.0, -1.0)
+    first = labels[0]
+    for tol in (1e-1, 1e-2, 1e-3, 1e-4):
+        options = f"-s {kind} -c {case.C} -e {tol} -B 1 -q"
+        model, seconds = timed(lambda options=options: train(labels, case.X, options))
+        w, b = model.get_decfun()
+        w = np.asarray(w) * first if model.get_labels()[0] != 1 and first == 1 else np.asarray(w)
+        yield f"-e {tol:g}", seconds, w[: case.X.shape[1]], float(b)
+
+
+def svc(case) -> Iterator[Run]:
+    if not case.slow_peers or case.loss != "hinge":
+        return
+    for tol in (1e-2, 1e-3, 1e-5):
+        peer = SVC(kernel="linear", C=case.C, tol=tol)
+        model, seconds = timed(lambda peer=peer: peer.fit(case.X, case.y))
+        yield f"tol={tol:g}", seconds, model.coef_[0], float(model.intercept_[0])
+
+
+def sgd(case) -> Iterator[Run]:
+    n = case.X.shape[0]
+    for passes in (5, 20, 100):
+        peer = SGDClassifier(
+            loss=case.loss, alpha=1 / (case.C * n), max_iter=passes, tol=None, random_state=0
+        )
+        model, seconds = timed(lambda peer=peer: peer.fit(case.X, case.y))
+        yield f"{passes} passes", seconds, model.coef_[0], float(model.intercept_[0])
+
+
+def cyanure(case) -> Iterator[Run]:
+    if case.loss != "squared_hinge":
+        return
+    from cyanure.estimators import Classifier
+
+    n = case.X.shape[0]
+    for tol in (1e-2, 1e-4, 1e-6):
+        peer = Classifier(
+            loss="sqhinge", penalty="l2", lambda_1=1 / (case.C * n), fit_intercept=True,
+            tol=tol, max_iter=2000, verbose=False,
+        )
+        model, seconds = timed(lambda peer=peer: peer.fit(case.X, case.y))
+        w, b = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])
+        yield f"tol={tol:g}", seconds, w, b
+
+
+PEERS: dict[str, Callable] = {
+    "LinearSVC": linear_svc,
+    "liblinear-official": liblinear,
+    "SVC(linear)": svc,
+    "SGDClassifier": sgd,
+    "Cyanure": cyanure,
+}

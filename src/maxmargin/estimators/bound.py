@@ -1,0 +1,157 @@
+"""mistake_bound(X, y): the R²/γ² that no perceptron can exceed, with the proof of γ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from ..certify.certificate import Certificate
+from ..certify.mistakes import MistakeBound, NoMistakeBound
+from ..certify.separability import NotSeparableError, Separation
+from ..problem.losses import Hinge
+from ..problem.problem import Bias, Problem, costs
+from ..represent.rows import as_rows, scores, sqnorms
+from ..solve.choose import solve
+from ..solve.contract import Watch
+from .validation import check_training, positive
+
+# Stored values of the difference vectors x ⊗ (e_ℓ − e_z) up to which k classes are solved.
+MOST_VALUES = 20_000_000
+
+
+def mistake_bound(X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf) -> MistakeBound:
+    """R, γ and R²/γ²: the most updates a perceptron can make on (X, y), whatever the order.
+
+    Two classes: γ is the largest margin of a hyperplane through the origin of (x, 1), the
+    bias being one more weight.  k classes: γ is the largest margin(W) of lecture 001.
+    ``fit_intercept=False`` leaves the 1 out.  Raises ``NoMistakeBound``, with the proof,
+    when nothing separates the classes.
+
+    Examples
+    --------
+    >>> from maxmargin.estimators.bound import mistake_bound
+    >>> answer = mistake_bound([[0.0, 2.0], [0.0, -1.0]], [1, 0], fit_intercept=False)
+    >>> round(answer.radius, 6), round(answer.margin, 6), round(answer.bound, 6)
+    (2.0, 1.0, 4.0)
+    """
+    X, classes, codes = check_training(_Question(), X, y)
+    watch = Watch(
+        tol=positive("tol", tol),
+        max_iter=10**6,
+        max_seconds=positive("max_seconds", max_seconds, infinite=True),
+    )
+    radius = float(np.sqrt(sqnorms(as_rows(X)).max() + bool(fit_intercept)))
+    try:
+        best = widest(X, codes, len(classes), fit_intercept, watch)
+    except NotSeparableError as error:
+        raise NoMistakeBound(error.proof, len(classes)) from None
+    return MistakeBound(radius, best.margin, best.margin_at_most, best.w, best.b, best.certificate)
+
+
+@dataclass(frozen=True)
+class Widest:
+    """The separator with the largest margin through the origin, and the proof of it."""
+
+    w: np.ndarray
+    b: np.ndarray | float
+    margin: float
+    margin_at_most: float
+    certificate: Certificate
+
+
+def widest(X, codes, k: int, fit_intercept: bool, watch: Watch) -> Widest:
+    """Maximise margin(W); raises NotSeparableError with the proof when there is none."""
+    if k == 2:
+        return _widest_two(X, codes, fit_intercept, watch)
+    return _widest_many(X, codes, k, fit_intercept, watch)
+
+
+def separation(X, codes, k: int, fit_intercept: bool) -> Separation:
+    """Whether weights exist that separate the k classes, with the proof either way."""
+    try:
+        best = widest(X, codes, k, fit_intercept, Watch(max_iter=10**6))
+    except NotSeparableError as error:
+        return error.proof
+    b = best.b if isinstance(best.b, float) else None
+    return Separation(True, best.margin, best.w, b, best.certificate)
+
+
+def _widest_two(X, codes, fit_intercept, watch) -> Widest:
+    rows, y = as_rows(X), np.where(codes == 1, 1.0, -1.0)
+    # ½(‖w‖² + b²) is the squared norm of the weights of (x, 1).
+    bias = Bias.PENALIZED if fit_intercept else Bias.NONE
+    problem = Problem(rows, y, costs(np.inf, None, len(y)), Hinge(), bias)
+    solution, certificate = solve(problem, watch)
+    w, b, _ = solution.point
+    b = b if fit_intercept else 0.0
+    closest = float((y * (scores(rows, w) + b)).min())
+    margin = closest / float(np.sqrt(w @ w + b * b))
+    return Widest(w, b, _sure(margin, solution), _at_most(certificate), certificate)
+
+
+def _widest_many(X, codes, k, fit_intercept, watch) -> Widest:
+    """k classes as one: every difference vector must score at least 1.
+
+    With v = x ⊗ (e_ℓ − e_z) in k·d dimensions, w_ℓ·x − w_z·x = W·v, so margin(W) is the
+    margin of W on the vectors v divided by √2.
+    """
+    Z = sparse.csr_matrix(X, dtype=np.float64)
+    if fit_intercept:
+        Z = sparse.hstack([Z, np.ones((Z.shape[0], 1))], format="csr")
+    _refuse_large(Z, k)
+    V = differences(Z, codes, k)
+    n = V.shape[0]
+    problem = Problem(as_rows(V), np.ones(n), costs(np.inf, None, n), Hinge(), Bias.NONE)
+    solution, certificate = solve(problem, watch)
+    flat = solution.point.w
+    margin = float(scores(as_rows(V), flat).min() / np.linalg.norm(flat)) / np.sqrt(2.0)
+    W = flat.reshape(k, -1)
+    w, b = (W[:, :-1], W[:, -1]) if fit_intercept else (W, np.zeros(k))
+    upper = _at_most(certificate) / np.sqrt(2.0)
+    return Widest(w, b, _sure(margin, solution), upper, certificate)
+
+
+def differences(Z: sparse.csr_matrix, codes, k: int) -> sparse.csr_matrix:
+    """One row x ⊗ (e_ℓ − e_z) for every point and every wrong class z."""
+    blocks = []
+    for right in range(k):
+        points = Z[codes == right]
+        for z in range(k):
+            if z != right:
+                sign = np.zeros((1, k))
+                sign[0, right], sign[0, z] = 1.0, -1.0
+                blocks.append(sparse.kron(sparse.csr_matrix(sign), points, format="csr"))
+    V = sparse.vstack(blocks, format="csr")
+    V.sort_indices()
+    return V
+
+
+def _refuse_large(Z, k: int) -> None:
+    values = 2 * (k - 1) * Z.nnz
+    if values > MOST_VALUES:
+        raise ValueError(
+            f"mistake_bound for {k} classes writes {k - 1} difference vectors per point, here "
+            f"{values:,} values; its limit is {MOST_VALUES:,}. Use a sample of the points, or "
+            "two classes at a time."
+        )
+
+
+def _at_most(certificate: Certificate) -> float:
+    """No separator is wider: ½‖w‖² ≥ dual for every w with unit margins."""
+    return float((2.0 * certificate.dual) ** -0.5) if certificate.dual > 0 else np.inf
+
+
+def _sure(margin: float, solution) -> float:
+    if not margin > 0:
+        raise RuntimeError(
+            "mistake_bound found neither a separator nor a proof that none exists "
+            f"({solution.ending.value}). Scale the features, or allow more max_seconds."
+        )
+    return margin
+
+
+class _Question(BaseEstimator):
+    """Carries feature names through scikit-learn's validation."""

@@ -1,0 +1,202 @@
+"""Dual coordinate descent for two classes: the solver for sparse rows in high dimension.
+
+    primal   min over w, b    ½‖w‖² + Σ c_i ℓ(y_i (w·x_i + b))
+    dual     max over α       −½‖w_α‖² − Σ c_i ℓ*(−α_i/c_i),    r = Σ α_i y_i = 0
+
+with w_α = Σ α_i y_i x_i.  An epoch (``sweep.py``) gives every awake multiplier its best value;
+then b += ρ r, as the augmented Lagrangian of the constraint r = 0 asks.  After every second
+epoch a leap (``leap.py``) goes on along the path of these two.  A check (``bounds.py``) costs
+one pass over the data and is made only when it is likely to pass, or long overdue.
+[Hsieh et al. 2008, with a free bias]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..problem.losses import SquaredHinge
+from ..problem.problem import Bias, Problem
+from ..represent.rows import combine, density, scores, sqnorms
+from .bounds import Dual, Primal, dual_bound, primal_bound
+from .contract import Ending, OutOfBudget, Point, Watch, origin
+from .leap import leap
+from .sweep import POINT, awake, settle, sweep
+
+# ρ in units of the mean ‖x‖²: 0.02 to 0.1 need equally many epochs, 1 nearly twice as many.
+STIFFNESS = 0.05
+# ‖x‖² of an empty row, in the same unit: any positive value sends its multiplier to a bound.
+EMPTY = 1e-12
+# Over-relaxation; 1.0 and 1.6 both take a few epochs more, 1.8 many.
+OMEGA = 1.3
+# Epochs between leaps; one gives the path no time to show, four waste two.
+STRIDE = 2
+# A leap costs a few passes over w: fewer leaps when w is long and the data are few.
+LEAP_COST = 4.0
+# Stored values that one call of the kernel passes over: about 0.1 s, so that a keyboard
+# interrupt or the end of the budget is never far away.
+SLICE = 1 << 25
+# Every leap multiplies the rounding errors of w by its length, and nothing ever mends them:
+# when the product of lengths passes this, w is computed afresh from α.
+STRETCH = 1e5
+# Below this tolerance w is computed afresh for every check.
+FINE = 1e-9
+# The gap predicted from the movement is a guess: look when it is this near.
+NEAR = 1.05
+# At most so many epochs from one check to the next; in between, half the epochs so far.
+LONGEST, SHORTEST = 20, 4
+# Checks in a row that find no progress before the solver gives up.
+PATIENCE = 20
+
+
+def descent(problem: Problem, watch: Watch, start: Point | None = None) -> tuple[Point, Ending]:
+    """Solve ``problem``; returns the best primal and the best dual point seen."""
+    run = Descent(problem, watch, start)
+    try:
+        ending = run.loop()
+    except OutOfBudget as stop:
+        ending = stop.ending
+    except KeyboardInterrupt:
+        ending = Ending.INTERRUPTED
+    if ending is not Ending.REACHED and run.check():
+        ending = Ending.REACHED
+    return Point(run.w_best, run.primal.b, run.dual.alpha), ending
+
+
+class Descent:
+    """Where the descent stands, and the best bounds so far."""
+
+    def __init__(self, problem: Problem, watch: Watch, start: Point | None):
+        n, d = problem.shape
+        self.problem, self.watch = problem, watch
+        q = sqnorms(problem.rows)
+        alive = problem.c > 0
+        unit = float(q[alive].mean()) if alive.any() else 1.0
+        unit = unit if unit > 0 else 1.0
+        self.rho = {Bias.FREE: STIFFNESS * unit, Bias.PENALIZED: 1.0, Bias.NONE: 0.0}[problem.bias]
+        self.lengths = np.sqrt(q)
+
+        self.points = np.zeros(n, dtype=POINT)
+        self.points["y"], self.points["c"], self.points["cap"] = problem.y, problem.c, problem.cap
+        self.points["q"] = np.maximum(q + self.rho, EMPTY * unit)
+        self.points["G"] = -1.0
+        # An empty row without a bias has margin 0: no multiplier can help a hard margin.
+        hopeless = problem.hard & (q + self.rho == 0.0)
+        self.points["wake"] = np.where(alive & ~hopeless, 0.0, np.inf)
+        self.bend = _curvature(problem)
+
+        w, b, alpha = origin(problem)
+        self.w, self.b, self.r = w, b, 0.0
+        self.w_best, self.primal, self.dual = w, Primal(np.inf, 1.0, b), Dual(-np.inf, alpha)
+        self.clock, self.speed, self.epochs = 0.0, np.inf, 0
+        self.order = np.empty(n, dtype=np.uint32)
+        self.dice = np.array([watch.seed], dtype=np.uint64)
+        self.slice = max(1, int(SLICE / max(1.0, density(problem.rows) * d)))
+        self.stride = STRIDE + int(LEAP_COST * d / max(1.0, density(problem.rows) * d * n))
+        if start is not None:
+            self._begin_at(start)
+        self.old_alpha, self.old_w = self.points["alpha"].copy(), self.w.copy()
+        self.room, self.stretch = np.empty(d), 1.0
+
+    def _begin_at(self, start: Point) -> None:
+        """Take over the multipliers; the weights count as a candidate for the best primal."""
+        problem = self.problem
+        alpha = np.clip(start.alpha, 0.0, problem.cap)
+        self.points["alpha"] = alpha
+        self.w = combine(problem.rows, alpha * problem.y)
+        self.r = float(alpha @ problem.y)
+        self.b = float(start.b) if problem.bias is Bias.FREE else 0.0
+        w = np.asarray(start.w, dtype=np.float64)
+        self._offer(primal_bound(problem, scores(problem.rows, w), float(w @ w), start.b), w)
+
+    def loop(self) -> Ending:
+        """Epochs, leaps and checks until the gap asked for is reached."""
+        if self.points["alpha"].any() and self.check():
+            return Ending.REACHED
+        gap, speed, checked, idle = np.inf, np.inf, self.epochs, 0
+        while idle < PATIENCE:
+            self.epoch()
+            if self.epochs % self.stride:
+                continue
+            due = min(LONGEST, max(SHORTEST, self.epochs // 2))
+            guess = gap * (self.speed / speed) if speed > 0 and np.isfinite(gap) else gap
+            if guess <= NEAR * self.watch.tol or self.epochs - checked >= due:
+                before = gap, self.dual.value
+                if self.check():
+                    return Ending.REACHED
+                gap, speed, checked = self.gap(), self.speed, self.epochs
+                stuck = gap > 0.99 * before[0] if np.isfinite(gap) else self._slow(before[1])
+                idle = idle + 1 if stuck else 0
+            self.leap()
+        return Ending.STALLED
+
+    def _slow(self, dual: float) -> bool:
+        """Without a feasible point, progress is a growing dual."""
+        return self.dual.value <= 1.01 * dual
+
+    def epoch(self) -> None:
+        """One pass over the rows that are awake."""
+        problem, watch = self.problem, self.watch
+        watch.step()
+        omega = OMEGA if self.epochs else 1.0
+        count = awake(self.points, self.clock, self.dice, self.order)
+        moved = 0.0
+        for first in range(0, count, self.slice):
+            if first and watch.seconds > watch.max_seconds:
+                raise OutOfBudget(Ending.TIME)
+            part = self.order[first : min(count, first + self.slice)]
+            self.r, change = sweep(
+                problem.loss, problem.rows, part, self.b, self.rho, omega, self.clock,
+                self.r, self.points, self.w,
+            )  # fmt: skip
+            moved += change
+        self.speed = float(np.sqrt(moved / max(1, count)))
+        self.clock += self.speed
+        if problem.bias is Bias.FREE:
+            self.b += self.rho * self.r
+        self.epochs += 1
+
+    def leap(self) -> None:
+        """Follow the path since the last leap to the highest dual on it."""
+        self.r, length = leap(
+            self.problem.rows, self.bend, self.b, self.rho, self.r,
+            self.points, self.w, self.old_alpha, self.old_w, self.room,
+        )  # fmt: skip
+        self.stretch *= 1.0 + abs(length)
+        if self.stretch > STRETCH:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Compute w afresh from α, here and where the last leap began."""
+        rows, y, alpha = self.problem.rows, self.problem.y, self.points["alpha"]
+        self.w, self.r = combine(rows, alpha * y), float(alpha @ y)
+        self.old_w = combine(rows, self.old_alpha * y)
+        self.stretch = 1.0
+
+    def check(self) -> bool:
+        """Bound the optimum from both sides; whether the gap asked for is reached."""
+        problem = self.problem
+        if self.watch.tol < FINE:
+            self.refresh()
+        f, sq = scores(problem.rows, self.w), float(self.w @ self.w)
+        b = self.r if problem.bias is Bias.PENALIZED else self.b
+        self._offer(primal_bound(problem, f, sq, b), self.w)
+        alpha = self.points["alpha"].copy()
+        dual = dual_bound(problem, f, sq, self.lengths, alpha)
+        if dual.value > self.dual.value:
+            self.dual = dual
+        settle(self.points, f, self.b + self.rho * self.r, self.clock)
+        return self.watch.record(self.primal.value, self.dual.value)
+
+    def _offer(self, primal: Primal, w: np.ndarray) -> None:
+        if primal.value < self.primal.value:
+            self.primal, self.w_best = primal, primal.scale * w
+
+    def gap(self) -> float:
+        return (self.primal.value - self.dual.value) / abs(self.primal.value)
+
+
+def _curvature(problem: Problem) -> np.ndarray:
+    """ℓ*'s second derivative by row: how much a multiplier resists its own growth."""
+    if not isinstance(problem.loss, SquaredHinge) or problem.hard:
+        return np.zeros(len(problem.y))
+    return np.divide(0.5, problem.c, out=np.zeros(len(problem.y)), where=problem.c > 0)

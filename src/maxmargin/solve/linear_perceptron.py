@@ -1,0 +1,67 @@
+"""The perceptron on rows: weights in hand, one compiled call per pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..represent.rows import Rows, shape
+from .perceptron import Rule, Weights, audit, pass_many, pass_two
+
+NO_LOG = np.empty((0, 4))
+
+
+@dataclass
+class LinearLearner:
+    """Weights under training; ``sweep`` is one pass, ``clock`` counts the batches so far."""
+
+    rows: Rows
+    codes: np.ndarray
+    rule: Rule
+    size: int
+    weights: Weights
+    alpha: np.ndarray
+    far: bool = False  # rows are visited out of order
+    clock: float = 0.0
+    trace: bool = False
+    logs: list[np.ndarray] = field(default_factory=list)
+
+    def sweep(self, order: np.ndarray) -> tuple[int, float]:
+        one_pass = pass_two if len(self.weights.W) == 1 else pass_many
+        log = np.empty((len(order), 4)) if self.trace else NO_LOG
+        size = min(self.size, len(order))
+        updates, loss = one_pass(
+            self.rows, self.codes, self.rule, order, size, self.far,
+            self.clock, self.weights, self.alpha, log,
+        )  # fmt: skip
+        self.clock += -(-len(order) // size)
+        if self.trace:
+            self.logs.append(log[:updates].copy())
+        return updates, loss
+
+    def count(self) -> tuple[int, int]:
+        wrong, violating, _, _ = audit(
+            self.rows, self.codes, self.rule.margin, self.weights.W, self.weights.b
+        )
+        return wrong, violating
+
+    def snapshot(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.weights.W.copy(), self.weights.b.copy(), self.alpha.copy()
+
+    def average(self) -> tuple[np.ndarray, np.ndarray]:
+        """The mean of the weights over all steps so far."""
+        W, b, U, u = self.weights
+        T = max(1.0, self.clock)
+        return W - U / T, b - u / T
+
+
+def fresh_weights(n_rows: int, rows: Rows, average: bool) -> Weights:
+    """w = 0 and b = 0, one row of weights per class (one in all for two classes)."""
+    _, d = shape(rows)
+    return Weights(
+        np.zeros((n_rows, d)),
+        np.zeros(n_rows),
+        np.zeros((n_rows, d if average else 0)),
+        np.zeros(n_rows),
+    )
