@@ -45,6 +45,7 @@ class PerceptronCertificate:
     oscillates: bool = False
     separation: Separation | None = None
     classes: int = 2
+    can_explain: bool = True
 
     @property
     def separates(self) -> bool:
@@ -65,7 +66,8 @@ class PerceptronCertificate:
         if self.separation is not None:
             text += f"; proved {proof_in_words(self.separation, self.classes)}"
         elif self.wrong:
-            text += "; whether a separator exists is not known (explain=True finds out)"
+            text += "; whether a separator exists is not known"
+            text += " (explain=True finds out)" if self.can_explain else ""
         return text
 
 
@@ -149,8 +151,8 @@ class NoMistakeBound(NotSeparableError):
         ValueError.__init__(
             self,
             f"mistake_bound needs data that some weights separate, but the {classes} classes are "
-            f"{proof_in_words(proof, classes)}. A perceptron never stops on them by itself: limit max_passes and use "
-            "pocket=True or average=True. The weights of the proof are in this error's "
+            f"{proof_in_words(proof, classes)}. A perceptron never stops on them by itself: "
+            "limit max_passes and use pocket=True or average=True. The weights of the proof are in this error's "
             "`proof.weights`.",
         )
 

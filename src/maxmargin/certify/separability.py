@@ -18,6 +18,8 @@ from .certificate import Certificate
 
 # Means that agree this well, each feature measured by its spread, coincide in float64.
 COINCIDE = 1e-9
+# A weight this small against the largest is the rounding of a zero.
+NEGLIGIBLE = 1e-14
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def spread(problem: Problem) -> np.ndarray:
 def inseparability(problem: Problem, alpha: np.ndarray) -> Separation:
     """The proof that multipliers α ≥ 0 amount to, recomputed from the data."""
     y = problem.y
-    weights = np.maximum(alpha, 0.0)
+    weights = np.where(alpha > NEGLIGIBLE * alpha.max(), alpha, 0.0)
     if problem.bias is not Bias.NONE:
         plus, minus = weights[y > 0].sum(), weights[y < 0].sum()
         weights = weights / np.where(y > 0, plus, minus) if min(plus, minus) > 0 else weights

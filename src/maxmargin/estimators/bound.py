@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from ..certify.certificate import Certificate
 from ..certify.mistakes import MistakeBound, NoMistakeBound
 from ..certify.separability import NotSeparableError, Separation
 from ..problem.losses import Hinge
@@ -43,43 +40,39 @@ def mistake_bound(X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf) -> 
         max_iter=10**6,
         max_seconds=positive("max_seconds", max_seconds, infinite=True),
     )
-    radius = float(np.sqrt(sqnorms(as_rows(X)).max() + bool(fit_intercept)))
     try:
-        best = widest(X, codes, len(classes), fit_intercept, watch)
+        return widest(X, codes, len(classes), bool(fit_intercept), watch)
     except NotSeparableError as error:
         raise NoMistakeBound(error.proof, len(classes)) from None
-    return MistakeBound(radius, best.margin, best.margin_at_most, best.w, best.b, best.certificate)
 
 
-@dataclass(frozen=True)
-class Widest:
-    """The separator with the largest margin through the origin, and the proof of it."""
-
-    w: np.ndarray
-    b: np.ndarray | float
-    margin: float
-    margin_at_most: float
-    certificate: Certificate
-
-
-def widest(X, codes, k: int, fit_intercept: bool, watch: Watch) -> Widest:
-    """Maximise margin(W); raises NotSeparableError with the proof when there is none."""
-    if k == 2:
-        return _widest_two(X, codes, fit_intercept, watch)
-    return _widest_many(X, codes, k, fit_intercept, watch)
-
-
-def separation(X, codes, k: int, fit_intercept: bool) -> Separation:
+def explanation(X, codes, k: int, fit_intercept) -> tuple[Separation, MistakeBound | None]:
     """Whether weights exist that separate the k classes, with the proof either way."""
     try:
-        best = widest(X, codes, k, fit_intercept, Watch(max_iter=10**6))
+        best = widest(X, codes, k, bool(fit_intercept), Watch(max_iter=10**6))
     except NotSeparableError as error:
-        return error.proof
-    b = best.b if isinstance(best.b, float) else None
-    return Separation(True, best.margin, best.w, b, best.certificate)
+        return error.proof, None
+    b = best.b if isinstance(best.b, float) else None  # k biases are in the bound
+    return Separation(True, best.margin, best.w, b, best.certificate), best
 
 
-def _widest_two(X, codes, fit_intercept, watch) -> Widest:
+def widest(X, codes, k: int, fit_intercept: bool, watch: Watch) -> MistakeBound:
+    """Maximise margin(W); raises NotSeparableError with the proof when there is none."""
+    radius = float(np.sqrt(sqnorms(as_rows(X)).max() + fit_intercept))
+    solved = _widest_two if k == 2 else _widest_many
+    w, b, margin, solution, certificate = solved(X, codes, k, fit_intercept, watch)
+    if not margin > 0:
+        raise RuntimeError(
+            "mistake_bound found neither a separator nor a proof that none exists "
+            f"({solution.ending.value}). Scale the features, or allow more max_seconds."
+        )
+    # ½‖w‖² ≥ dual for every w with unit margins, so none is wider than 1/√(2 dual).
+    upper = float((2.0 * certificate.dual) ** -0.5) if certificate.dual > 0 else np.inf
+    upper *= 1.0 if k == 2 else np.sqrt(0.5)
+    return MistakeBound(radius, margin, max(margin, upper), w, b, certificate)
+
+
+def _widest_two(X, codes, k, fit_intercept, watch):
     rows, y = as_rows(X), np.where(codes == 1, 1.0, -1.0)
     # ½(‖w‖² + b²) is the squared norm of the weights of (x, 1).
     bias = Bias.PENALIZED if fit_intercept else Bias.NONE
@@ -89,10 +82,10 @@ def _widest_two(X, codes, fit_intercept, watch) -> Widest:
     b = b if fit_intercept else 0.0
     closest = float((y * (scores(rows, w) + b)).min())
     margin = closest / float(np.sqrt(w @ w + b * b))
-    return Widest(w, b, _sure(margin, solution), _at_most(certificate), certificate)
+    return w, b, margin, solution, certificate
 
 
-def _widest_many(X, codes, k, fit_intercept, watch) -> Widest:
+def _widest_many(X, codes, k, fit_intercept, watch):
     """k classes as one: every difference vector must score at least 1.
 
     With v = x ⊗ (e_ℓ − e_z) in k·d dimensions, w_ℓ·x − w_z·x = W·v, so margin(W) is the
@@ -110,8 +103,7 @@ def _widest_many(X, codes, k, fit_intercept, watch) -> Widest:
     margin = float(scores(as_rows(V), flat).min() / np.linalg.norm(flat)) / np.sqrt(2.0)
     W = flat.reshape(k, -1)
     w, b = (W[:, :-1], W[:, -1]) if fit_intercept else (W, np.zeros(k))
-    upper = _at_most(certificate) / np.sqrt(2.0)
-    return Widest(w, b, _sure(margin, solution), upper, certificate)
+    return w, b, margin, solution, certificate
 
 
 def differences(Z: sparse.csr_matrix, codes, k: int) -> sparse.csr_matrix:
@@ -137,20 +129,6 @@ def _refuse_large(Z, k: int) -> None:
             f"{values:,} values; its limit is {MOST_VALUES:,}. Use a sample of the points, or "
             "two classes at a time."
         )
-
-
-def _at_most(certificate: Certificate) -> float:
-    """No separator is wider: ½‖w‖² ≥ dual for every w with unit margins."""
-    return float((2.0 * certificate.dual) ** -0.5) if certificate.dual > 0 else np.inf
-
-
-def _sure(margin: float, solution) -> float:
-    if not margin > 0:
-        raise RuntimeError(
-            "mistake_bound found neither a separator nor a proof that none exists "
-            f"({solution.ending.value}). Scale the features, or allow more max_seconds."
-        )
-    return margin
 
 
 class _Question(BaseEstimator):

@@ -14,7 +14,15 @@ from ..problem.problem import Bias, Problem, costs
 from ..represent.rows import as_rows, scores
 from ..solve.choose import SOLVERS, solve
 from ..solve.contract import Ending, Point, Watch
-from .validation import check_rows, check_training, check_weights, count, one_of, positive
+from .validation import (
+    all_or_nothing,
+    check_rows,
+    check_training,
+    check_weights,
+    count,
+    one_of,
+    positive,
+)
 
 # A slack below this is rounding: the point lies on its margin.
 ON_MARGIN = 1e-7
@@ -110,16 +118,17 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y, sample_weight=None):
         """Fit to training points X (n, d), dense or sparse, and labels y of two kinds."""
-        watch = self._watch()
-        one_of("solver", self.solver, ["auto", *SOLVERS])
-        X, classes, codes = check_training(self, X, y)
-        _refuse_many_classes(classes)
-        weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
-        problem = self._problem(X, codes, weight)
-        start = self._start(problem) if self.warm_start else None
-        solution, certificate = solve(problem, watch, self.solver, start, X.dtype)
-        self.classes_ = classes
-        self._keep(problem, solution, certificate, X.dtype)
+        with all_or_nothing(self):
+            watch = self._watch()
+            one_of("solver", self.solver, ["auto", *SOLVERS])
+            X, classes, codes = check_training(self, X, y)
+            _refuse_many_classes(classes)
+            weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
+            problem = self._problem(X, codes, weight)
+            start = self._start(problem) if self.warm_start else None
+            solution, certificate = solve(problem, watch, self.solver, start, X.dtype)
+            self.classes_ = classes
+            self._keep(problem, solution, certificate, X.dtype)
         if solution.ending is not Ending.REACHED:
             _warn(solution, certificate, self)
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -20,7 +21,7 @@ from ..solve.linear_perceptron import NO_LOG, LinearLearner, fresh_weights
 from ..solve.passes import Halt, Plan, Run, run_passes
 from ..solve.perceptron import Rule, Weights, audit
 from ..solve.trace import trace_from
-from .bound import mistake_bound, separation
+from .bound import explanation
 from .validation import FLOATS, canonical, check_rows, check_training, count, one_of, positive
 
 ORDERS = ["cycle", "shuffle", "random"]
@@ -40,9 +41,10 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    order : {"cycle", "shuffle", "random"}, default="cycle"
-        "cycle": as the data lie, again and again.  "shuffle": permute once at the start,
-        then cycle.  "random": pick at random with replacement; a pass is n picks.
+    order : {"shuffle", "cycle", "random"}, default="shuffle"
+        "shuffle": permute once at the start, then cycle, in case the data lie in some odd
+        order.  "cycle": as the data lie, again and again; the fastest on large data.
+        "random": pick at random with replacement; a pass is n picks.
     batch_size : int or "all", default=1
         Points scored with the same weights before their updates are added: 1 is the
         incremental mode, "all" the batch mode.
@@ -70,8 +72,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     explain : bool, default=False
         Prove whether the data are separable, and if so bound the updates
         (``mistake_bound_``).  Costs a maximum-margin problem.
-    random_state : int, RandomState or None
-        Fully determines the orders "shuffle" and "random".
+    random_state : int, RandomState or None, default=0
+        Fully determines the orders "shuffle" and "random"; None draws new ones every time.
 
     Attributes
     ----------
@@ -89,7 +91,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     --------
     >>> from maxmargin.estimators.perceptron import Perceptron
     >>> X = [[0.0, 0.0], [1.0, 1.0], [3.0, 3.0], [4.0, 4.0]]
-    >>> model = Perceptron().fit(X, ["low", "low", "high", "high"])
+    >>> model = Perceptron("cycle").fit(X, ["low", "low", "high", "high"])
     >>> print(model.predict([[0.0, 1.0], [5.0, 3.0]]), model.updates_)
     ['low' 'high'] 5
     >>> print(model.certificate_)
@@ -98,7 +100,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        order="cycle",
+        order="shuffle",
         *,
         batch_size=1,
         learning_rate=1.0,
@@ -112,7 +114,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         warm_start=False,
         trace=False,
         explain=False,
-        random_state=None,
+        random_state=0,
     ):
         self.order = order
         self.batch_size = batch_size
@@ -137,10 +139,11 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             X = contiguous(X)
             learner = self._learner(X, classes, codes, coef_init, intercept_init)
         start = learner.weights.W.copy(), learner.weights.b.copy()
+        earlier = int(np.maximum(learner.alpha, 0).sum())  # a warm start's
         run = run_passes(learner, plan, len(codes), check_random_state(self.random_state))
         self.classes_ = classes
         self._publish(learner, run, X.dtype)
-        self._account(learner, run, X, start)
+        self._account(learner, run, X, start, earlier)
         return self
 
     def partial_fit(self, X, y, classes=None):
@@ -160,10 +163,11 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             check_plan(self)
             first = "classes_" not in vars(self)
             known = stream_classes(self, classes)
-            X, y = validate_data(
-                self, X, y, reset=first, accept_sparse="csr", dtype=FLOATS,
-                accept_large_sparse=True,
-            )  # fmt: skip
+            if first or not plainly_valid(self, X, y):
+                X, y = validate_data(
+                    self, X, y, reset=first, accept_sparse="csr", dtype=FLOATS,
+                    accept_large_sparse=True,
+                )  # fmt: skip
             codes = known_codes(y, known)
             X = contiguous(canonical(X))
             learner = self._stream_learner(X, known, codes)
@@ -175,9 +179,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         updates, _ = learner.sweep(order)
         self.classes_ = known
         for name in OF_THE_TRAINING_SET:
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         self._keep(learner, X.dtype if first else self.coef_.dtype)
-        self.updates_ = updates + (0 if first else self.updates_)
+        self.updates_: int = updates + (0 if first else self.updates_)
         self.n_iter_ = 1
         return self
 
@@ -267,7 +271,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self.coef_ = W.astype(dtype, copy=False)
         self.intercept_ = b.astype(dtype, copy=False)
 
-    def _account(self, learner: LinearLearner, run: Run, X, start) -> None:
+    def _account(self, learner: LinearLearner, run: Run, X, start, earlier) -> None:
         """Everything fit says about its training set, recomputed with the weights kept."""
         n, k = len(learner.codes), len(self.classes_)
         W, b = self.coef_.astype(np.float64), self.intercept_.astype(np.float64)
@@ -276,20 +280,21 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         )
         self.alpha_ = learner.alpha[:, 0] if k == 2 else learner.alpha
         self.support_ = np.flatnonzero(learner.alpha.any(axis=1))
-        self.updates_ = int(np.abs(learner.alpha).sum()) // (1 if k == 2 else 2)
+        self.updates_ = run.updates + earlier
         self.radius_ = float(np.sqrt(squared + bool(self.fit_intercept)))
         self.history_ = run.history
         self.n_iter_ = len(run.history)
         whole = learner.size >= n and n > 1
-        proof = separation(X, learner.codes, k, self.fit_intercept) if self.explain else None
+        proof, bound = None, None
+        if self.explain:
+            proof, bound = explanation(X, learner.codes, k, self.fit_intercept)
         self.certificate_ = PerceptronCertificate(
             n, wrong, violating, loss, run.updates, len(run.history), run.halt.value,
             whole and run.oscillates(), proof, k,
         )  # fmt: skip
-        vars(self).pop("mistake_bound_", None)
-        if proof is not None and proof.separable:
-            labels = self.classes_[learner.codes]
-            self.mistake_bound_ = mistake_bound(X, labels, fit_intercept=self.fit_intercept)
+        self.__dict__.pop("mistake_bound_", None)
+        if bound is not None:
+            self.mistake_bound_ = bound
         if self.trace:
             log = np.concatenate(learner.logs or [NO_LOG])
             rule = learner.rule
@@ -319,10 +324,10 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 def check_plan(model) -> Plan:
     """The parameters that Perceptron and KernelPerceptron share, checked."""
     positive("learning_rate", model.learning_rate)
-    if not isinstance(model.margin, Real) or not 0 <= model.margin < np.inf:
+    if not isinstance(model.margin, Real) or not 0.0 <= float(model.margin) < np.inf:
         raise ValueError(f"margin must be a finite number of at least 0, got {model.margin!r}.")
     size = getattr(model, "batch_size", 1)
-    whole = isinstance(size, Integral) and not isinstance(size, bool) and size >= 1
+    whole = isinstance(size, Integral) and not isinstance(size, bool) and int(size) >= 1
     if not whole and not (isinstance(size, str) and size == "all"):
         raise ValueError(
             f'batch_size must be a whole number of at least 1 or "all", got batch_size={size!r}.'
@@ -347,9 +352,28 @@ def all_or_nothing(model):
     try:
         yield
     except Exception:
-        vars(model).clear()
-        vars(model).update(before)
+        model.__dict__.clear()
+        model.__dict__.update(before)
         raise
+
+
+def plainly_valid(model, X, y) -> bool:
+    """Whether scikit-learn's validation would find nothing to convert or to complain about.
+
+    It costs more than a pass over a few rows of a stream, so what is plain is let through.
+    """
+    return (
+        type(X) is np.ndarray
+        and type(y) is np.ndarray
+        and X.ndim == 2
+        and X.dtype in FLOATS
+        and y.ndim == 1
+        and y.dtype.kind in "iubUS"
+        and 0 < len(X) == len(y)
+        and X.shape[1] == model.n_features_in_
+        and not hasattr(model, "feature_names_in_")
+        and math.isfinite(X.sum())
+    )
 
 
 def contiguous(X):
@@ -360,12 +384,12 @@ def contiguous(X):
 def stream_classes(model, classes) -> np.ndarray:
     """The sorted classes of a stream: named at the first call, and the same ever after."""
     known = getattr(model, "classes_", None)
-    if classes is None and known is None:
+    if classes is None:
+        if known is not None:
+            return known
         raise ValueError(
             "The first call of partial_fit needs classes=[…], all labels the stream may bring."
         )
-    if classes is None:
-        return known
     named = np.unique(classes)
     if known is not None and not np.array_equal(known, named):
         raise ValueError(
@@ -422,10 +446,10 @@ def farewell(model, start) -> str:
         else:
             text += f" Try learning_rate={model.learning_rate / 10:g} or a smaller batch_size."
     elif certificate.ending == Halt.INTERRUPTED.value:
-        text += " Go on with warm_start=True."
+        text += " Go on with warm_start=True." if hasattr(model, "warm_start") else ""
     else:
         text += (
             " If the data are separable, raise max_passes; if not, pocket=True or average=True "
-            "make the most of them, and explain=True tells which."
+            "make the most of them."
         )
     return text

@@ -6,6 +6,7 @@ what is added here says what was asked, what was found and what to do next.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from numbers import Integral, Real
 
 import numpy as np
@@ -15,6 +16,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 FLOATS = [np.float64, np.float32]
+
+
+@contextmanager
+def all_or_nothing(estimator):
+    """Undo what a failed fit has changed: an estimator is fitted, or as it was before."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def check_rows(estimator, X, *, reset: bool):

@@ -24,6 +24,9 @@ from .sweep import POINT, awake, settle, sweep
 
 # ρ in units of the mean ‖x‖²: 0.02 to 0.1 need equally many epochs, 1 nearly twice as many.
 STIFFNESS = 0.05
+# When C‖x‖² is small, weights and multipliers are small and the bias does all the work: what
+# counts then is not ‖x‖² but 1/c, with this weight for the hinge.
+SOFTNESS = 0.1
 # ‖x‖² of an empty row, in the same unit: any positive value sends its multiplier to a bound.
 EMPTY = 1e-12
 # Over-relaxation; 1.0 and 1.6 both take a few epochs more, 1.8 many.
@@ -44,8 +47,9 @@ FINE = 1e-9
 NEAR = 1.05
 # At most so many epochs from one check to the next; in between, half the epochs so far.
 LONGEST, SHORTEST = 20, 4
-# Checks in a row that find no progress before the solver gives up.
+# The solver gives up after so many checks in a row with less progress than this.
 PATIENCE = 20
+PROGRESS = 1e-3
 
 
 def descent(problem: Problem, watch: Watch, start: Point | None = None) -> tuple[Point, Ending]:
@@ -72,7 +76,10 @@ class Descent:
         alive = problem.c > 0
         unit = float(q[alive].mean()) if alive.any() else 1.0
         unit = unit if unit > 0 else 1.0
-        self.rho = {Bias.FREE: STIFFNESS * unit, Bias.PENALIZED: 1.0, Bias.NONE: 0.0}[problem.bias]
+        self.bend = _curvature(problem)
+        soft = self.bend[alive] if self.bend.any() else SOFTNESS / problem.c[alive]
+        stiff = STIFFNESS * (unit + float(soft.mean()))
+        self.rho = {Bias.FREE: stiff, Bias.PENALIZED: 1.0, Bias.NONE: 0.0}[problem.bias]
         self.lengths = np.sqrt(q)
 
         self.points = np.zeros(n, dtype=POINT)
@@ -82,7 +89,6 @@ class Descent:
         # An empty row without a bias has margin 0: no multiplier can help a hard margin.
         hopeless = problem.hard & (q + self.rho == 0.0)
         self.points["wake"] = np.where(alive & ~hopeless, 0.0, np.inf)
-        self.bend = _curvature(problem)
 
         w, b, alpha = origin(problem)
         self.w, self.b, self.r = w, b, 0.0
@@ -120,18 +126,19 @@ class Descent:
             due = min(LONGEST, max(SHORTEST, self.epochs // 2))
             guess = gap * (self.speed / speed) if speed > 0 and np.isfinite(gap) else gap
             if guess <= NEAR * self.watch.tol or self.epochs - checked >= due:
-                before = gap, self.dual.value
+                before = self.primal.value - self.dual.value, self.dual.value
                 if self.check():
                     return Ending.REACHED
                 gap, speed, checked = self.gap(), self.speed, self.epochs
-                stuck = gap > 0.99 * before[0] if np.isfinite(gap) else self._slow(before[1])
-                idle = idle + 1 if stuck else 0
+                idle = 0 if self._advanced(*before) else idle + 1
             self.leap()
         return Ending.STALLED
 
-    def _slow(self, dual: float) -> bool:
-        """Without a feasible point, progress is a growing dual."""
-        return self.dual.value <= 1.01 * dual
+    def _advanced(self, gap: float, dual: float) -> bool:
+        """Whether the bounds are closer; while no point is feasible, whether the dual grew."""
+        if np.isfinite(self.primal.value):
+            return self.primal.value - self.dual.value < (1.0 - PROGRESS) * gap
+        return self.dual.value > (1.0 + PROGRESS) * dual
 
     def epoch(self) -> None:
         """One pass over the rows that are awake."""

@@ -68,29 +68,32 @@ def _solve(Z, y, c, D, squared):
         if c[i] > 0.0 and squared:
             cap[i] = np.inf
     best_w, best_a, best_primal, best_dual = w.copy(), a.copy(), np.inf, -np.inf
-    steps, idle = 0, 0
+    steps, idle, grown, polished = 0, 0, 1.0, False
     precision = 1e-4
     for _ in range(OUTER_STEPS):
         steps += _minimise(Z, y, a, sigma, cap, D, precision, w, z, a_hat, free)
         if not squared:
             a[:] = a_hat
         primal, dual = _bounds(Z, y, c, D, squared, w, z, a_hat)
-        improved = False
-        if primal < best_primal:
-            improved = primal < best_primal - EXACT * abs(primal)
+        # Within rounding the latest point is preferred: its multipliers are the sharpest.
+        improved = primal < best_primal - EXACT * abs(primal)
+        improved = improved or dual > best_dual + EXACT * abs(dual)
+        if primal <= best_primal + EXACT * abs(primal):
             best_primal, best_w = primal, w.copy()
-        if dual > best_dual:
-            improved = improved or dual > best_dual + EXACT * abs(dual)
+        if dual >= best_dual - EXACT * abs(dual):
             best_dual, best_a = dual, a_hat.copy()
         idle = 0 if improved else idle + 1
-        if best_primal - best_dual <= EXACT * abs(best_primal) or idle >= 3:
+        closed = best_primal - best_dual <= EXACT * abs(best_primal)
+        if polished or (squared and (closed or precision <= 1e-12)):
             break
-        if squared and precision <= 1e-15:
-            break
+        growth = 1.0 if squared else GROWTH
         precision = max(1e-15, precision * 1e-4)
-        if not squared:
-            for i in range(n):
-                sigma[i] *= GROWTH
+        if closed or idle >= 2:
+            # A large σ blurs aᵏ + σz by σ times the rounding of z: one last step without.
+            polished, growth, precision = True, 1.0 / grown, 1e-15
+        grown *= growth
+        for i in range(n):
+            sigma[i] *= growth
     return best_w, best_a, best_primal, best_dual, steps
 
 
