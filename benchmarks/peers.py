@@ -73,8 +73,13 @@ def cyanure(case) -> Iterator[Run]:
     n = case.X.shape[0]
     for tol in (1e-2, 1e-4, 1e-6):
         peer = Classifier(
-            loss="sqhinge", penalty="l2", lambda_1=1 / (case.C * n), fit_intercept=True,
-            tol=tol, max_iter=2000, verbose=False,
+            loss="sqhinge",
+            penalty="l2",
+            lambda_1=1 / (case.C * n),
+            fit_intercept=True,
+            tol=tol,
+            max_iter=2000,
+            verbose=False,
         )
         model, seconds = timed(lambda peer=peer: peer.fit(case.X, case.y))
         w, b = np.ravel(model.coef_), float(np.ravel(model.intercept_)[0])

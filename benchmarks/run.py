@@ -12,15 +12,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import time
 from datetime import date
 from pathlib import Path
-
-# One thread for everybody, before any library starts its own.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")
 
 import numpy as np
 
@@ -178,8 +173,13 @@ def main() -> None:
             show(case, entries, penalize)
             results.append(
                 {
-                    "case": case.name, "C": case.C, "loss": case.loss, "bar": case.bar,
-                    "penalized": penalize, "target": case.peer_error, "entries": entries,
+                    "case": case.name,
+                    "C": case.C,
+                    "loss": case.loss,
+                    "bar": case.bar,
+                    "penalized": penalize,
+                    "target": case.peer_error,
+                    "entries": entries,
                 }
             )
     RESULTS.mkdir(exist_ok=True)

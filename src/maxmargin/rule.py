@@ -33,7 +33,7 @@ def rule(verb: Any, noun: type, **jit_options) -> Callable:
     def register(body: Callable) -> Callable:
         verb.rules[noun] = body
 
-        @overload(verb, strict=False, jit_options=jit_options)
+        @overload(verb, strict=False, jit_options=jit_options)  # type: ignore[arg-type]
         def choose(first, *rest):
             if getattr(first, "instance_class", None) is noun:
                 return body

@@ -46,7 +46,8 @@ def test_squared_hinge_bias_has_no_slope(seed, guess):
     n = int(rng.integers(2, 30))
     y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
     y[:2] = 1.0, -1.0
-    q = problem(rng.standard_normal((n, 1)) * 2, y, loss="squared_hinge", weight=rng.random(n) + 0.1)
+    X, weight = 2 * rng.standard_normal((n, 1)), rng.random(n) + 0.1
+    q = problem(X, y, loss="squared_hinge", weight=weight)
     f = scores(q.rows, np.ones(1))
     b = best_bias(q, f, guess)
     slack = np.maximum(0.0, 1.0 - y * (f + b))

@@ -296,8 +296,7 @@ def test_unsorted_and_repeated_sparse_entries():
 def test_import_is_light():
     began = time.perf_counter()
     code = (
-        "import sys, maxmargin; "
-        "assert 'numba' not in sys.modules and 'sklearn' not in sys.modules"
+        "import sys, maxmargin; assert 'numba' not in sys.modules and 'sklearn' not in sys.modules"
     )
     assert os.system(f'{__import__("sys").executable} -c "{code}"') == 0
     assert time.perf_counter() - began < 5

@@ -17,7 +17,9 @@ KINDS = [(loss, bias) for loss in ("hinge", "squared_hinge") for bias in Bias]
 
 
 @settings(max_examples=60, deadline=None)
-@given(kind=st.sampled_from(KINDS), seed=st.integers(0, 10**6), C=st.sampled_from([0.01, 1.0, 50.0]))
+@given(
+    kind=st.sampled_from(KINDS), seed=st.integers(0, 10**6), C=st.sampled_from([0.01, 1.0, 50.0])
+)
 def test_weak_duality_for_arbitrary_points(kind, seed, C):
     loss, bias = kind
     rng = np.random.default_rng(seed)

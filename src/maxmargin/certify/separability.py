@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..problem.problem import Bias, Problem
-from ..represent.rows import combine
+from ..represent.rows import combine, spread
 from .certificate import Certificate
 
 # Means that agree this well, each feature measured by its spread, coincide in float64.
@@ -46,7 +46,7 @@ class Separation:
     def __str__(self) -> str:
         if self.separable:
             return f"separable with margin {self.margin:.6g} ({self.certificate})"
-        points = int(np.count_nonzero(self.weights))
+        points = 0 if self.weights is None else int(np.count_nonzero(self.weights))
         return (
             f"not separable: weighted means of {points} points from both classes coincide "
             f"(residual {self.residual:.1e})"
@@ -65,26 +65,6 @@ class NotSeparableError(ValueError):
         )
 
 
-def spread(problem: Problem) -> np.ndarray:
-    """The standard deviation of every column (1 where it is constant)."""
-    n, _ = problem.shape
-    share = np.full(n, 1.0 / n)
-    mean = combine(problem.rows, share)
-    rows = problem.rows
-    if hasattr(rows, "X"):
-        chunk = max(1, (1 << 20) // max(1, rows.X.shape[1]))
-        total = np.zeros(rows.X.shape[1])
-        for start in range(0, n, chunk):
-            block = rows.X[start : start + chunk].astype(np.float64) - mean
-            total += np.einsum("ij,ij->j", block, block)
-        variance = total / n
-    else:
-        squared = rows._replace(data=rows.data.astype(np.float64) ** 2)
-        variance = combine(squared, share) - mean**2
-    deviation = np.sqrt(np.maximum(variance, 0.0))
-    return np.where(deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)
-
-
 def inseparability(problem: Problem, alpha: np.ndarray) -> Separation:
     """The proof that multipliers α ≥ 0 amount to, recomputed from the data."""
     y = problem.y
@@ -99,5 +79,5 @@ def inseparability(problem: Problem, alpha: np.ndarray) -> Separation:
         separable=False,
         margin=0.5 * float(np.linalg.norm(difference)),
         weights=weights,
-        residual=float(np.linalg.norm(difference / spread(problem))),
+        residual=float(np.linalg.norm(difference / spread(problem.rows))),
     )

@@ -99,7 +99,7 @@ def _refuse_missing_class(estimator, weight, codes, classes) -> None:
 
 def positive(name: str, value, *, infinite: bool = False) -> float:
     """A number above zero, ``inf`` only where it means something."""
-    good = isinstance(value, Real) and not isinstance(value, bool) and value > 0
+    good = isinstance(value, Real) and not isinstance(value, bool) and float(value) > 0
     if not good or (np.isinf(value) and not infinite):
         allowed = "a positive number or inf" if infinite else "a positive, finite number"
         raise ValueError(f"{name} must be {allowed}, got {name}={value!r}.")

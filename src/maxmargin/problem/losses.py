@@ -26,7 +26,7 @@ class PerceptronLoss(NamedTuple):
     """ℓ(m) = max(0, −m);  ℓ*(−a) = 0 on [0, 1]."""
 
 
-LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
+LOSSES: dict[str, Hinge | SquaredHinge] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
 
 
 @verb

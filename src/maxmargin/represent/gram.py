@@ -1,7 +1,7 @@
 """Weighted Gram matrices of chosen rows: the curvature that Newton's method needs.
 
-    columns:  G = Σ s_i (x_i − μ)(x_i − μ)ᵀ   and   h = Σ s_i (x_i − μ)      (d × d, d)
-    points:   K = A Aᵀ  with rows  √s_i (x_i − μ)                             (m × m)
+columns:  G = Σ s_i (x_i − μ)(x_i − μ)ᵀ   and   h = Σ s_i (x_i − μ)      (d × d, d)
+points:   K = A Aᵀ  with rows  √s_i (x_i − μ)                             (m × m)
 """
 
 from __future__ import annotations

@@ -223,6 +223,35 @@ def combine(rows: Rows, v: np.ndarray) -> np.ndarray:
     return out
 
 
+def combine_some(rows: Rows, index: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Σ v_t x_i over the rows i = index[t], gathering a few at a time."""
+    if isinstance(rows, SparseRows):
+        return combine(take(rows, index), v)
+    out = np.zeros(rows.X.shape[1])
+    size = max(16, CHUNK_VALUES // max(1, rows.X.shape[1]))
+    for start in range(0, len(index), size):
+        part = slice(start, start + size)
+        out += v[part] @ rows.X[index[part]].astype(np.float64, copy=False)
+    return out
+
+
+def spread(rows: Rows) -> np.ndarray:
+    """The standard deviation of every column; 1 where the column is constant."""
+    n, d = shape(rows)
+    share = np.full(n, 1.0 / n)
+    mean = combine(rows, share)
+    if isinstance(rows, DenseRows):
+        variance = np.zeros(d)
+        for part in _chunks(rows.X):
+            block = rows.X[part].astype(np.float64) - mean
+            variance += np.einsum("ij,ij->j", block, block) / n
+    else:
+        squared = rows._replace(data=rows.data.astype(np.float64) ** 2)
+        variance = np.maximum(combine(squared, share) - mean**2, 0.0)
+    deviation = np.sqrt(variance)
+    return np.where(deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)
+
+
 def sqnorms(rows: Rows) -> np.ndarray:
     """‖x_i‖² of every row, in float64."""
     n, _ = shape(rows)

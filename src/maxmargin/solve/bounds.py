@@ -21,7 +21,7 @@ from ..problem.losses import conjugate, slope, value
 from ..problem.problem import Bias, Problem
 
 # Where the best scale of w is looked for, and how closely: to 1e-8, for a gap of 1e-6 (twelve
-# halvings take a quarter more epochs there at C = 100).
+# halvings take 10 to 30 % more epochs there at C = 100).
 SCALES = (0.8, 1.25)
 HALVINGS = 24
 # Sums may be added up in any order (four at a time); infinities stay what they are.

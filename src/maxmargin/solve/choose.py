@@ -1,9 +1,9 @@
 """Which solver, and why; then run it, prove the result, and fall back if the proof fails.
 
-    tiny      small dense-sized data: one compiled call, exact to rounding
-    newton    up to a few thousand columns (or rows): Newton's method with working sets
-    descent   many columns, sparse or dense: dual coordinate descent with a free bias
-    interior  what the others leave unproved, when a dense d × d system can be held
+tiny      small dense-sized data: one compiled call, exact to rounding
+newton    up to a few thousand columns (or rows): Newton's method with working sets
+descent   many columns, sparse or dense: dual coordinate descent with a free bias
+interior  what the others leave unproved, when a dense d × d system can be held
 """
 
 from __future__ import annotations

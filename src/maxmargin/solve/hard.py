@@ -15,10 +15,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import nnls
 
-from ..certify.separability import COINCIDE, NotSeparableError, Separation, inseparability, spread
+from ..certify.separability import COINCIDE, NotSeparableError, Separation, inseparability
 from ..problem.losses import Hinge
 from ..problem.problem import Bias, Problem
-from ..represent.rows import DenseRows, as_csr, scores, sqnorms
+from ..represent.rows import DenseRows, as_csr, scores, spread, sqnorms
 from .contract import Ending, Point, Watch
 
 RAISE = 30.0
@@ -36,7 +36,7 @@ def hard_margin(problem: Problem, watch: Watch, start, run) -> tuple[Point, Endi
     C = 10.0 / scale
     target = watch.tol
     watch.tol = min(1e-7, 1e-2 * target)
-    columns = spread(problem)
+    columns = spread(problem.rows)
     point, ending = start, Ending.STALLED
     try:
         for _ in range(MOST_RAISES):

@@ -31,8 +31,10 @@ def interior(problem: Problem, watch: Watch, start: Point | None = None) -> tupl
     alive = np.flatnonzero(problem.c > 0)
     whole = len(alive) == len(problem.c)
     rows = problem.rows if whole else take(problem.rows, alive)
-    part = problem if whole else Problem(
-        rows, problem.y[alive], problem.c[alive], problem.loss, problem.bias
+    part = (
+        problem
+        if whole
+        else Problem(rows, problem.y[alive], problem.c[alive], problem.loss, problem.bias)
     )
     path = _Path(part)
     ending = Ending.STALLED

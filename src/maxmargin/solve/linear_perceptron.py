@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..represent.rows import Rows, shape
-from .perceptron import Rule, Weights, audit, pass_many, pass_two
+from .perceptron import Rule, Weights, audit, batch_many, batch_two, single_two
 
 NO_LOG = np.empty((0, 4))
 
@@ -28,13 +28,15 @@ class LinearLearner:
     logs: list[np.ndarray] = field(default_factory=list)
 
     def sweep(self, order: np.ndarray) -> tuple[int, float]:
-        one_pass = pass_two if len(self.weights.W) == 1 else pass_many
         log = np.empty((len(order), 4)) if self.trace else NO_LOG
         size = min(self.size, len(order))
-        updates, loss = one_pass(
-            self.rows, self.codes, self.rule, order, size, self.far,
-            self.clock, self.weights, self.alpha, log,
-        )  # fmt: skip
+        data, state = (self.rows, self.codes, self.rule), (self.weights, self.alpha, log)
+        if len(self.weights.W) > 1:
+            updates, loss = batch_many(*data, order, size, self.far, self.clock, *state)
+        elif size > 1:
+            updates, loss = batch_two(*data, order, size, self.far, self.clock, *state)
+        else:
+            updates, loss = single_two(*data, order, self.far, self.clock, *state)
         self.clock += -(-len(order) // size)
         if self.trace:
             self.logs.append(log[:updates].copy())

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..problem.losses import Hinge
 from ..problem.problem import Bias, Problem
-from ..represent.rows import Rows, combine, scores, shape, take
+from ..represent.rows import Rows, combine, combine_some, scores, shape, take
 from .contract import Ending, OutOfBudget, Point, Watch, origin
 from .lagrangian import GROWTH, Block, State, Terms, block_slack, exact_step, minimise
 
@@ -272,7 +272,7 @@ class Pull:
             self.v = combine(self.rows, u) - float(u.sum()) * self.mu
         else:
             step = (u - self.u)[changed]
-            self.v = self.v + combine(take(self.rows, changed), step) - float(step.sum()) * self.mu
+            self.v = self.v + combine_some(self.rows, changed, step) - float(step.sum()) * self.mu
         self.u = u
         return self.v
 

@@ -25,6 +25,8 @@ from ..rule import rule, verb
 # Rows asked for ahead of their use when they are visited out of order.
 AHEAD = 8
 
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+
 
 class Weights(NamedTuple):
     """What a run changes: weights and biases, and what their average needs.
@@ -61,26 +63,52 @@ def _(rows, i, w):
 
 @rule(inner, SparseRows, fastmath={"contract"})
 def _(rows, i, w):
-    # The last group of four repeats the row's last entry with weight zero: a second loop
-    # for what is left over would end unpredictably once more, which costs as much as
-    # twenty entries.
+    # Unsigned throughout: a signed index would be tested for being negative.  What is left
+    # after groups of four is one more group that repeats the row's last entry with weight
+    # zero: a second loop would end unpredictably, which costs as much as twenty entries.
     indices, data = rows.indices, rows.data
-    k, stop = rows.indptr[i], rows.indptr[i + 1]
-    last = stop - 1
+    k, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+    if k == stop:
+        return 0.0
     one, two, three, four = 0.0, 0.0, 0.0, 0.0
-    while k < stop:
-        p, q, r = min(k + 1, last), min(k + 2, last), min(k + 3, last)
+    while k + FOUR <= stop:
         one += data[k] * w[indices[k]]
-        two += data[p] * w[indices[p]] * (p == k + 1)
-        three += data[q] * w[indices[q]] * (q == k + 2)
-        four += data[r] * w[indices[r]] * (r == k + 3)
-        k += 4
+        two += data[k + ONE] * w[indices[k + ONE]]
+        three += data[k + TWO] * w[indices[k + TWO]]
+        four += data[k + THREE] * w[indices[k + THREE]]
+        k += FOUR
+    last = stop - ONE
+    p, q, r = min(k, last), min(k + ONE, last), min(k + TWO, last)
+    one += data[p] * w[indices[p]] * (p == k)
+    two += data[q] * w[indices[q]] * (q == k + ONE)
+    three += data[r] * w[indices[r]] * (r == k + TWO)
     return (one + two) + (three + four)
 
 
 @njit(cache=True, nogil=True)
-def pass_two(rows, codes, update, order, size, far, clock, weights, alpha, log):
-    """Visit ``order`` once; returns how many updates there were and the loss met on the way."""
+def single_two(rows, codes, update, order, far, clock, weights, alpha, log):
+    """Visit ``order`` once, a point at a time; returns the updates and the loss met on the way."""
+    w, b, margin = weights.W[0], weights.b[0], update.margin
+    updates, loss, n = 0, 0.0, order.shape[0]
+    for t in range(n):
+        i = order[t]
+        if far and t + AHEAD < n:
+            prefetch(rows, order[t + AHEAD])
+        y = 2.0 * codes[i] - 1.0
+        m = y * (inner(rows, i, w) + b)
+        if not m > margin:
+            _note(log, updates, clock + t, i, 1 - codes[i], margin - m)
+            _add(rows, i, y * update.rate[codes[i]], update.bias, clock + t, weights, 0)
+            b = weights.b[0]
+            alpha[i, 0] += 1
+            updates += 1
+            loss += margin - m
+    return updates, loss
+
+
+@njit(cache=True, nogil=True)
+def batch_two(rows, codes, update, order, size, far, clock, weights, alpha, log):
+    """The same with ``size`` points scored before their updates are added."""
     w, b = weights.W[0], weights.b
     margin = update.margin
     hits = np.empty(size, dtype=np.int64)
@@ -108,8 +136,8 @@ def pass_two(rows, codes, update, order, size, far, clock, weights, alpha, log):
 
 
 @njit(cache=True, nogil=True)
-def pass_many(rows, codes, update, order, size, far, clock, weights, alpha, log):
-    """The same for k classes, where ``alpha`` is (n, k): +1 for the right class, −1 for z."""
+def batch_many(rows, codes, update, order, size, far, clock, weights, alpha, log):
+    """k classes, where ``alpha`` is (n, k): +1 for the right class, −1 for z."""
     hits, rivals = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     margin = update.margin
     updates, loss, n = 0, 0.0, order.shape[0]

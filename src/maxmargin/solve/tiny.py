@@ -1,6 +1,7 @@
 """Small data in one compiled call: the augmented Lagrangian of ``lagrangian.py``, dense.
 
-    min over w̃ = (w, b)    ½ Σ D_j w̃_j² + Σ max over a in [0, cap_i] of  a z_i,   z_i = 1 − y_i x̃_i·w̃
+    min over w̃ = (w, b)    ½ Σ D_j w̃_j² + Σ max over a in [0, cap_i] of  a z_i
+                           z_i = 1 − y_i x̃_i·w̃
 
 x̃ = (x − mean, 1); D = 1, and for the bias 0 (free) or 1 (penalised).  Python and BLAS
 cost more than the arithmetic here, so everything, the Cholesky factor included, is a

@@ -1,0 +1,44 @@
+# Everything runs in a virtual environment of this folder's own; Python ≥ 3.11 and make suffice.
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+DATA ?=
+
+.PHONY: run test check bench soak clean
+
+run: $(VENV)/.installed-run
+	$(BIN)/python -m maxmargin
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n auto -q
+
+soak: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n auto -q -m slow
+
+check: $(VENV)/.installed-check
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.run $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m benchmarks.footprint
+	$(BIN)/python -m benchmarks.perceptron
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "maxmargin needs Python 3.11 or newer: set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.installed-run: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[$*]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
