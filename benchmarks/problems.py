@@ -95,19 +95,16 @@ def real(folder: Path) -> Iterator[Case]:
 
 
 def _a9a(folder):
-    X, y = load_svmlight_file(str(folder / "libsvm" / "a9a" / "a9a"), n_features=123)
+    X, y = load_svmlight_file(str(folder / "libsvm" / "a9a.gz"), n_features=123)
     return X, y, [(1.0, 0.5), (100.0, 0.05)]
 
 
 def _newsgroups(folder):
-    archives = sorted((folder / "20newsgroups").glob("*train*"))
-    if not archives:
-        raise FileNotFoundError(folder / "20newsgroups")
     with tempfile.TemporaryDirectory() as place:
-        with tarfile.open(archives[0]) as archive:
+        with tarfile.open(folder / "20newsgroups" / "20news-bydate.tar.gz") as archive:
             archive.extractall(place, filter="data")
-        (root,) = [p for p in Path(place).iterdir() if p.is_dir()]
-        groups = load_files(str(root), encoding="latin-1")
+        (train,) = Path(place).rglob("*train")
+        groups = load_files(str(train), encoding="latin-1")
     X = TfidfVectorizer().fit_transform(groups.data)
     return X, np.where(groups.target < 10, 1, -1), [(1.0, 0.4), (10.0, None)]
 

@@ -22,6 +22,10 @@ from .validation import check_rows, check_training, one_of, positive
 
 KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomputed"]
 
+# Share of the cache's size that a block of kernel values may take when predicting; the
+# kernel functions themselves need a few more of the same size while they work.
+BLOCK_SHARE = 0.1
+
 
 class KernelPerceptron(ClassifierMixin, BaseEstimator):
     """The perceptron in its dual form: f(x) = Σ αᵢ yᵢ (k(xᵢ, x) + 1), w is never formed.
@@ -157,20 +161,20 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     def _account(self, learner: KernelLearner, run, X) -> None:
         """Errors on the training points, recomputed from the coefficients kept."""
         wrong, violating, loss = tally(self._scores(X), learner.codes, learner.rule.margin)
-        self.updates_ = run.updates
         self.updated_ = np.array(learner.updated, dtype=np.int64)
+        self.updates_ = len(self.updated_)
         self.history_, self.n_iter_ = run.history, len(run.history)
         self.certificate_ = PerceptronCertificate(
-            len(learner.codes), wrong, violating, loss, run.updates, len(run.history),
+            len(learner.codes), wrong, violating, loss, self.updates_, len(run.history),
             run.halt.value, classes=len(self.classes_), can_explain=False,
         )  # fmt: skip
         if run.halt in (Halt.PASSES, Halt.INTERRUPTED):
             warnings.warn(farewell(self, ()), ConvergenceWarning, stacklevel=3)
 
     def _scores(self, X) -> np.ndarray:
-        """Kernel values with the support, in blocks no larger than the cache."""
+        """Kernel values with the support, in blocks much smaller than the cache."""
         n, s = X.shape[0], max(1, len(self.support_))
-        block = max(1, int(self.cache_megabytes * 1e6 / (8 * s)))
+        block = max(1, int(BLOCK_SHARE * self.cache_megabytes * 1e6 / (8 * s)))
         F = np.empty((n, len(self.intercept_)))
         for start in range(0, n, block):
             part = X[start : start + block]

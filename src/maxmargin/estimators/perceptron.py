@@ -22,6 +22,7 @@ from ..solve.passes import Halt, Plan, Run, run_passes
 from ..solve.perceptron import Rule, Weights, audit
 from ..solve.trace import trace_from
 from .bound import explanation
+from .labels import label_codes
 from .validation import FLOATS, canonical, check_rows, check_training, count, one_of, positive
 
 ORDERS = ["cycle", "shuffle", "random"]
@@ -135,15 +136,16 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         """Train on X (n, d), dense or sparse, from zero or from the given weights."""
         with all_or_nothing(self):
             plan = check_plan(self)
-            X, classes, codes = check_training(self, X, y)
-            X = contiguous(X)
+            X, classes, codes = training_set(self, X, y)
             learner = self._learner(X, classes, codes, coef_init, intercept_init)
         start = learner.weights.W.copy(), learner.weights.b.copy()
         earlier = int(np.maximum(learner.alpha, 0).sum())  # a warm start's
         run = run_passes(learner, plan, len(codes), check_random_state(self.random_state))
+        made = int(np.maximum(learner.alpha, 0).sum()) - earlier
         self.classes_ = classes
         self._publish(learner, run, X.dtype)
-        self._account(learner, run, X, start, earlier)
+        self.updates_: int = earlier + made
+        self._account(learner, run, X, start, made)
         return self
 
     def partial_fit(self, X, y, classes=None):
@@ -181,7 +183,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         for name in OF_THE_TRAINING_SET:
             self.__dict__.pop(name, None)
         self._keep(learner, X.dtype if first else self.coef_.dtype)
-        self.updates_: int = updates + (0 if first else self.updates_)
+        self.updates_ = updates + (0 if first else self.updates_)
         self.n_iter_ = 1
         return self
 
@@ -271,7 +273,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self.coef_ = W.astype(dtype, copy=False)
         self.intercept_ = b.astype(dtype, copy=False)
 
-    def _account(self, learner: LinearLearner, run: Run, X, start, earlier) -> None:
+    def _account(self, learner: LinearLearner, run: Run, X, start, made) -> None:
         """Everything fit says about its training set, recomputed with the weights kept."""
         n, k = len(learner.codes), len(self.classes_)
         W, b = self.coef_.astype(np.float64), self.intercept_.astype(np.float64)
@@ -280,7 +282,6 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         )
         self.alpha_ = learner.alpha[:, 0] if k == 2 else learner.alpha
         self.support_ = np.flatnonzero(learner.alpha.any(axis=1))
-        self.updates_ = run.updates + earlier
         self.radius_ = float(np.sqrt(squared + bool(self.fit_intercept)))
         self.history_ = run.history
         self.n_iter_ = len(run.history)
@@ -289,7 +290,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         if self.explain:
             proof, bound = explanation(X, learner.codes, k, self.fit_intercept)
         self.certificate_ = PerceptronCertificate(
-            n, wrong, violating, loss, run.updates, len(run.history), run.halt.value,
+            n, wrong, violating, loss, made, len(run.history), run.halt.value,
             whole and run.oscillates(), proof, k,
         )  # fmt: skip
         self.__dict__.pop("mistake_bound_", None)
@@ -374,6 +375,20 @@ def plainly_valid(model, X, y) -> bool:
         and not hasattr(model, "feature_names_in_")
         and math.isfinite(X.sum())
     )
+
+
+def training_set(model, X, y):
+    """As ``check_training``, with rows that lie together and labels coded without a sort."""
+    if not isinstance(y, np.ndarray) or y.dtype.kind not in "iu" or y.ndim != 1:
+        X, classes, codes = check_training(model, X, y)
+        return contiguous(X), classes, codes
+    X, y = validate_data(
+        model, X, y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True
+    )
+    classes, codes = label_codes(y)
+    if len(classes) < 2:
+        check_training(model, X, y)  # raises
+    return contiguous(canonical(X)), classes, codes
 
 
 def contiguous(X):

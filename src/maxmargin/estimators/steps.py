@@ -9,8 +9,7 @@ from sklearn.utils import check_random_state
 
 from ..solve.passes import orders
 from ..solve.trace import Update, trace_from
-from .perceptron import Perceptron, check_plan, contiguous
-from .validation import check_training
+from .perceptron import Perceptron, check_plan, training_set
 
 
 def perceptron_steps(X, y, **parameters) -> Iterator[Update]:
@@ -30,8 +29,8 @@ def perceptron_steps(X, y, **parameters) -> Iterator[Update]:
     """
     model = Perceptron(**parameters)
     plan = check_plan(model)
-    X, classes, codes = check_training(model, X, y)
-    learner = model._learner(contiguous(X), classes, codes, None, None)
+    X, classes, codes = training_set(model, X, y)
+    learner = model._learner(X, classes, codes, None, None)
     learner.trace = True
     return _replay(learner, plan, check_random_state(model.random_state))
 

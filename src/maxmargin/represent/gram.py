@@ -25,7 +25,7 @@ def column_gram(rows: Rows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
         G -= np.outer(mu, h - total * mu)
         return G, h - total * mu
     h = np.zeros(d)
-    size = max(64, 4 * CHUNK_VALUES // max(1, d))
+    size = max(64, 2 * CHUNK_VALUES // max(1, d))
     for start in range(0, len(index), size):
         part, weight = index[start : start + size], s[start : start + size]
         block = rows.X[part].astype(np.float64, copy=False) - mu

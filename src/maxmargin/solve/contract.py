@@ -117,3 +117,19 @@ def origin(problem: Problem) -> Point:
     """The trivial start: no weights, no multipliers."""
     n, d = problem.shape
     return Point(np.zeros(d), 0.0, np.zeros(n))
+
+
+class Best:
+    """The lowest primal and the highest dual seen, and the points they belong to."""
+
+    def __init__(self, problem: Problem):
+        self.w, self.b, self.alpha = origin(problem)
+        self.primal, self.dual = np.inf, -np.inf
+
+    def offer_primal(self, primal: float, w: np.ndarray, b: float) -> None:
+        if primal < self.primal:
+            self.primal, self.w, self.b = primal, w, b
+
+    def offer_dual(self, dual: float, alpha: np.ndarray) -> None:
+        if dual > self.dual:
+            self.dual, self.alpha = dual, alpha

@@ -50,17 +50,17 @@ class KernelLearner:
         right = int(self.codes[i])
         change = self.rule.rate[right] * (self.gram.row(i, soon.tolist()) + self.rule.bias)
         time = self.clock + place
-        self.updated.append(i)
         if self.F.shape[1] == 1:
             sign = 2 * right - 1
             self.F[:, 0] += sign * change
             self.alpha[i, 0] += 1
             self.late[i, 0] += time
-            return
-        for c, sign in ((right, 1), (z, -1)):
-            self.F[:, c] += sign * change
-            self.alpha[i, c] += sign
-            self.late[i, c] += sign * time
+        else:
+            for c, sign in ((right, 1), (z, -1)):
+                self.F[:, c] += sign * change
+                self.alpha[i, c] += sign
+                self.late[i, c] += sign * time
+        self.updated.append(i)
 
     def coefficients(self, average: bool) -> np.ndarray:
         """A, such that the scores are (K + 1) A: the last ones, or their mean over time."""

@@ -23,6 +23,7 @@ from .contract import Watch
 from .direction import newton_direction
 
 INNER_STEPS = 100
+OUTER_STEPS = 40
 GROWTH = 10.0
 # A line search ends when the slope has fallen to this share of what it was.
 STEEP = 1e-3
@@ -119,6 +120,27 @@ def minimise(block: Block, state: State, sigma, watch: Watch, enough) -> tuple[T
         state.b = state.b + t * db
         state.z = state.z + t * dz
     return terms, False
+
+
+def augment(
+    block: Block, state: State, kappa: float, watch: Watch, tol: float, done, floor: float = -np.inf
+) -> tuple[bool, float]:
+    """Outer steps with σ = κ c, κ growing, until ``done(terms)``; whether so, and the last κ.
+
+    Gives up when the objective falls below ``floor``.
+    """
+    small = tol * 0.1
+
+    def enough(t: Terms) -> bool:
+        precise = t.stationarity <= max(0.05 * t.complementarity, small * abs(t.primal))
+        return precise or t.primal < floor
+
+    for _ in range(OUTER_STEPS):
+        terms, finished = minimise(block, state, kappa * block.cap, watch, enough)
+        if terms.primal < floor or (finished and done(terms)):
+            return terms.primal >= floor, kappa
+        kappa = kappa * GROWTH if finished else kappa / GROWTH**1.5
+    return False, kappa
 
 
 def _bias_gradient(bias: Bias, b: float, r: float) -> float:

@@ -65,10 +65,6 @@ class Run:
     pocket: Any = None
     fewest_wrong: float = np.inf
 
-    @property
-    def updates(self) -> int:
-        return sum(line.updates for line in self.history)
-
     def oscillates(self) -> bool:
         """Whether the loss still went up and down when the run ended."""
         loss = [line.loss for line in self.history]

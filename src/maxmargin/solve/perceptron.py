@@ -85,10 +85,30 @@ def _(rows, i, w):
     return (one + two) + (three + four)
 
 
+@verb
+def sqlength(rows, i):
+    """‖x_i‖², in any order of summation: it is only compared."""
+
+
+@rule(sqlength, DenseRows)
+def _(rows, i):
+    return sqnorm(rows, i)
+
+
+@rule(sqlength, SparseRows, fastmath=True)
+def _(rows, i):
+    total = 0.0
+    for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+        value = np.float64(rows.data[k])
+        total += value * value
+    return total
+
+
 @njit(cache=True, nogil=True)
 def single_two(rows, codes, update, order, far, clock, weights, alpha, log):
     """Visit ``order`` once, a point at a time; returns the updates and the loss met on the way."""
     w, b, margin = weights.W[0], weights.b[0], update.margin
+    average = weights.U.shape[1] > 0
     updates, loss, n = 0, 0.0, order.shape[0]
     for t in range(n):
         i = order[t]
@@ -98,11 +118,15 @@ def single_two(rows, codes, update, order, far, clock, weights, alpha, log):
         m = y * (inner(rows, i, w) + b)
         if not m > margin:
             _note(log, updates, clock + t, i, 1 - codes[i], margin - m)
-            _add(rows, i, y * update.rate[codes[i]], update.bias, clock + t, weights, 0)
-            b = weights.b[0]
+            step = y * update.rate[codes[i]]
+            nudge(rows, i, step, w)
+            b += update.bias * step
+            if average:
+                _remember(rows, i, step, update.bias, clock + t, weights, 0)
             alpha[i, 0] += 1
             updates += 1
             loss += margin - m
+    weights.b[0] = b
     return updates, loss
 
 
@@ -187,12 +211,18 @@ def _violates(lead, margin, z, right):
 
 @njit(cache=True, nogil=True)
 def _add(rows, i, step, bias, clock, weights, c):
-    """w_c += step x_i and b_c += step, remembering the change for the average."""
+    """w_c += step x_i and b_c += step."""
     nudge(rows, i, step, weights.W[c])
     weights.b[c] += bias * step
     if weights.U.shape[1] > 0:
-        nudge(rows, i, clock * step, weights.U[c])
-        weights.u[c] += clock * bias * step
+        _remember(rows, i, step, bias, clock, weights, c)
+
+
+@njit(cache=True, nogil=True)
+def _remember(rows, i, step, bias, clock, weights, c):
+    """What the average needs to know of a change."""
+    nudge(rows, i, clock * step, weights.U[c])
+    weights.u[c] += clock * bias * step
 
 
 @njit(cache=True, nogil=True)
@@ -222,7 +252,7 @@ def audit(rows, codes, margin, W, b):
         wrong += astray
         violating += violates
         loss += margin - lead if violates else 0.0
-        radius = max(radius, sqnorm(rows, i))
+        radius = max(radius, sqlength(rows, i))
     return wrong, violating, loss, radius
 
 

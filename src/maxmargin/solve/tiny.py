@@ -73,8 +73,8 @@ def _solve(Z, y, c, D, squared):
     precision = 1e-4
     for _ in range(OUTER_STEPS):
         steps += _minimise(Z, y, a, sigma, cap, D, precision, w, z, a_hat, free)
-        if not squared:
-            a[:] = a_hat
+        for i in range(n):
+            a[i] = 0.0 if squared else a_hat[i]
         primal, dual = _bounds(Z, y, c, D, squared, w, z, a_hat)
         # Within rounding the latest point is preferred: its multipliers are the sharpest.
         improved = primal < best_primal - EXACT * abs(primal)
@@ -166,7 +166,10 @@ def _newton_step(Z, sigma, free, count, D, g, H, step):
             H[j, k] = 0.0
         H[j, j] = D[j]
     if count == 0:  # a free bias still has to move: lend it some curvature
-        H[width - 1, width - 1] += FAINT * sigma.max()
+        lent = 0.0
+        for i in range(sigma.shape[0]):
+            lent = max(lent, sigma[i])
+        H[width - 1, width - 1] += FAINT * lent
     for f in range(count):
         i = free[f]
         for j in range(width):
