@@ -10,11 +10,18 @@ __version__ = "0.1.0"
 
 _HOME = {
     "LinearSVM": "estimators.linear_svm",
+    "Perceptron": "estimators.perceptron",
+    "KernelPerceptron": "estimators.kernel_perceptron",
+    "perceptron_steps": "estimators.steps",
+    "mistake_bound": "estimators.bound",
     "verify": "estimators.verify",
     "separability": "estimators.separate",
     "Certificate": "certify.certificate",
     "Separation": "certify.separability",
     "NotSeparableError": "certify.separability",
+    "MistakeBound": "certify.mistakes",
+    "NoMistakeBound": "certify.mistakes",
+    "PerceptronCertificate": "certify.mistakes",
 }
 
 __all__ = [*_HOME, "__version__"]

@@ -110,16 +110,14 @@ class Certificate:
         return f"<table><caption>Certificate</caption>{cells}</table>"
 
 
-def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray) -> Certificate:
-    """Recompute primal, dual and KKT residuals of (w, b, α) from the data."""
-    w = np.asarray(w, dtype=np.float64)
-    f = scores(problem.rows, w)
-    v = combine(problem.rows, alpha * problem.y)
-    return certificate_from(problem, w, float(b), alpha, f, v)
+def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None) -> Certificate:
+    """Recompute primal, dual and KKT residuals of (w, b, α) from the data.
 
-
-def certificate_from(problem, w, b, alpha, f, w_alpha) -> Certificate:
-    """The certificate, given f = Xw and w_α just computed from the data."""
+    ``f`` = Xw may be given by a caller who has just computed it from the data.
+    """
+    if f is None:
+        f = scores(problem.rows, w)
+    w_alpha = combine(problem.rows, alpha * problem.y)
     c, y = problem.c, problem.y
     hinge = problem.hard or isinstance(problem.loss, Hinge)
     total = float(alpha.sum())

@@ -152,8 +152,8 @@ class NoMistakeBound(NotSeparableError):
             self,
             f"mistake_bound needs data that some weights separate, but the {classes} classes are "
             f"{proof_in_words(proof, classes)}. A perceptron never stops on them by itself: "
-            "limit max_passes and use pocket=True or average=True. The weights of the proof are in this error's "
-            "`proof.weights`.",
+            "limit max_passes and use pocket=True or average=True. The weights of the proof are "
+            "in this error's `proof.weights`.",
         )
 
 

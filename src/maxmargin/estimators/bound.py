@@ -29,7 +29,7 @@ def mistake_bound(X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf) -> 
 
     Examples
     --------
-    >>> from maxmargin.estimators.bound import mistake_bound
+    >>> from maxmargin import mistake_bound
     >>> answer = mistake_bound([[0.0, 2.0], [0.0, -1.0]], [1, 0], fit_intercept=False)
     >>> round(answer.radius, 6), round(answer.margin, 6), round(answer.bound, 6)
     (2.0, 1.0, 4.0)

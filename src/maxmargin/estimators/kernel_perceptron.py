@@ -17,8 +17,9 @@ from ..represent.kernel_rows import KernelRows, between
 from ..solve.kernel_perceptron import KernelLearner, tally
 from ..solve.passes import Halt, run_passes
 from ..solve.perceptron import Rule
-from .perceptron import all_or_nothing, check_plan, farewell
-from .validation import check_rows, check_training, one_of, positive
+from .perceptron import farewell
+from .perceptron_inputs import check_plan
+from .validation import all_or_nothing, check_rows, check_training, one_of, positive
 
 KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomputed"]
 
@@ -55,7 +56,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from maxmargin.estimators.kernel_perceptron import KernelPerceptron
+    >>> from maxmargin import KernelPerceptron
     >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"]
     >>> model = KernelPerceptron(gamma=1.0).fit(X, y)
     >>> print(model.predict(X), model.certificate_.wrong)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from contextlib import contextmanager
-from numbers import Integral, Real
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -18,14 +14,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..certify.mistakes import PerceptronCertificate
 from ..represent.rows import as_rows, scores
 from ..solve.linear_perceptron import NO_LOG, LinearLearner, fresh_weights
-from ..solve.passes import Halt, Plan, Run, run_passes
+from ..solve.passes import Halt, Run, run_passes
 from ..solve.perceptron import Rule, Weights, audit
 from ..solve.trace import trace_from
 from .bound import explanation
-from .labels import label_codes
-from .validation import FLOATS, canonical, check_rows, check_training, count, one_of, positive
-
-ORDERS = ["cycle", "shuffle", "random"]
+from .labels import known_codes, stream_classes
+from .perceptron_inputs import (
+    check_plan,
+    contiguous,
+    plainly_valid,
+    put_start,
+    training_set,
+)
+from .validation import FLOATS, all_or_nothing, canonical, check_rows
 
 # What fit learns about its training set, which a later stream makes untrue.
 OF_THE_TRAINING_SET = (
@@ -90,7 +91,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from maxmargin.estimators.perceptron import Perceptron
+    >>> from maxmargin import Perceptron
     >>> X = [[0.0, 0.0], [1.0, 1.0], [3.0, 3.0], [4.0, 4.0]]
     >>> model = Perceptron("cycle").fit(X, ["low", "low", "high", "high"])
     >>> print(model.predict([[0.0, 1.0], [5.0, 3.0]]), model.updates_)
@@ -156,13 +157,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
         Examples
         --------
-        >>> from maxmargin.estimators.perceptron import Perceptron
+        >>> from maxmargin import Perceptron
         >>> model = Perceptron().partial_fit([[2.0]], ["b"], classes=["a", "b"])
         >>> model.partial_fit([[-1.0]], ["a"]).updates_
         1
         """
         with all_or_nothing(self):
-            check_plan(self)
             first = "classes_" not in vars(self)
             known = stream_classes(self, classes)
             if first or not plainly_valid(self, X, y):
@@ -179,6 +179,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             rng = check_random_state(self.random_state)
             order = rng.permutation(n) if self.order == "shuffle" else rng.randint(n, size=n)
         updates, _ = learner.sweep(order)
+        learner.rows = None  # the stream's, not ours to keep
         self.classes_ = known
         for name in OF_THE_TRAINING_SET:
             self.__dict__.pop(name, None)
@@ -194,7 +195,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         alpha = np.zeros((n, height), dtype=np.int64)
         given = coef_init is not None or intercept_init is not None
         if given:
-            _put_start(weights, coef_init, intercept_init)
+            put_start(weights, coef_init, intercept_init)
         elif self.warm_start and hasattr(self, "last_coef_"):
             weights, clock = self._present(weights, classes)
             counts = getattr(self, "alpha_", None)
@@ -207,17 +208,31 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         )
 
     def _stream_learner(self, X, classes, codes) -> LinearLearner:
-        rows, height = as_rows(X), 1 if len(classes) == 2 else len(classes)
-        if "last_coef_" not in vars(self):
-            weights, clock = fresh_weights(height, rows, self.average), 0.0
-        else:
-            weights, clock = self._sums(), self._clock
-        n = len(codes)
-        size = n if self.batch_size == "all" else min(n, self.batch_size)
-        alpha = np.zeros((n, height), dtype=np.int64)
-        return LinearLearner(
-            rows, codes, self._rule(classes, None), size, weights, alpha, False, clock
-        )
+        """The learner of the last call if nothing was set anew since, else one checked afresh."""
+        n, height = len(codes), 1 if len(classes) == 2 else len(classes)
+        settings = self._settings()
+        same, learner = self.__dict__.get("_stream", (None, None))
+        if same != settings or learner.weights.W is not self.last_coef_:
+            check_plan(self)
+            if "last_coef_" in vars(self):
+                weights, clock = self._sums(), self._clock
+            else:
+                weights, clock = fresh_weights(height, as_rows(X), self.average), 0.0
+            rule = self._rule(classes, None)
+            learner = LinearLearner(None, codes, rule, 1, weights, codes, False, clock)
+            if self.class_weight is None:  # a dict might be changed behind our back
+                self._stream = settings, learner
+        learner.rows, learner.codes = as_rows(X), codes
+        learner.alpha = np.zeros((n, height), dtype=np.int64)
+        learner.size = n if self.batch_size == "all" else min(n, self.batch_size)
+        return learner
+
+    def _settings(self) -> tuple:
+        """Everything that a stream's updates depend on."""
+        return (
+            self.order, self.batch_size, self.learning_rate, self.margin, self.average,
+            self.fit_intercept, self.class_weight, self.max_passes, self.tol, self.pocket,
+        )  # fmt: skip
 
     def _rule(self, classes, labels) -> Rule:
         if self.class_weight is None:
@@ -320,129 +335,6 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def check_plan(model) -> Plan:
-    """The parameters that Perceptron and KernelPerceptron share, checked."""
-    positive("learning_rate", model.learning_rate)
-    if not isinstance(model.margin, Real) or not 0.0 <= float(model.margin) < np.inf:
-        raise ValueError(f"margin must be a finite number of at least 0, got {model.margin!r}.")
-    size = getattr(model, "batch_size", 1)
-    whole = isinstance(size, Integral) and not isinstance(size, bool) and int(size) >= 1
-    if not whole and not (isinstance(size, str) and size == "all"):
-        raise ValueError(
-            f'batch_size must be a whole number of at least 1 or "all", got batch_size={size!r}.'
-        )
-    if model.pocket and model.average:
-        raise ValueError(
-            "pocket=True keeps the best weights met, average=True the mean of all of them. "
-            "Choose one of the two."
-        )
-    return Plan(
-        one_of("order", model.order, ORDERS),
-        count("max_passes", model.max_passes),
-        None if model.tol is None else positive("tol", model.tol),
-        bool(model.pocket),
-    )
-
-
-@contextmanager
-def all_or_nothing(model):
-    """Bad input leaves a fitted model exactly as it was."""
-    before = dict(vars(model))
-    try:
-        yield
-    except Exception:
-        model.__dict__.clear()
-        model.__dict__.update(before)
-        raise
-
-
-def plainly_valid(model, X, y) -> bool:
-    """Whether scikit-learn's validation would find nothing to convert or to complain about.
-
-    It costs more than a pass over a few rows of a stream, so what is plain is let through.
-    """
-    return (
-        type(X) is np.ndarray
-        and type(y) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in FLOATS
-        and y.ndim == 1
-        and y.dtype.kind in "iubUS"
-        and 0 < len(X) == len(y)
-        and X.shape[1] == model.n_features_in_
-        and not hasattr(model, "feature_names_in_")
-        and math.isfinite(X.sum())
-    )
-
-
-def training_set(model, X, y):
-    """As ``check_training``, with rows that lie together and labels coded without a sort."""
-    if not isinstance(y, np.ndarray) or y.dtype.kind not in "iu" or y.ndim != 1:
-        X, classes, codes = check_training(model, X, y)
-        return contiguous(X), classes, codes
-    X, y = validate_data(
-        model, X, y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True
-    )
-    classes, codes = label_codes(y)
-    if len(classes) < 2:
-        check_training(model, X, y)  # raises
-    return contiguous(canonical(X)), classes, codes
-
-
-def contiguous(X):
-    """Rows that lie together in memory: every visit reads one."""
-    return X if sparse.issparse(X) else np.ascontiguousarray(X)
-
-
-def stream_classes(model, classes) -> np.ndarray:
-    """The sorted classes of a stream: named at the first call, and the same ever after."""
-    known = getattr(model, "classes_", None)
-    if classes is None:
-        if known is not None:
-            return known
-        raise ValueError(
-            "The first call of partial_fit needs classes=[…], all labels the stream may bring."
-        )
-    named = np.unique(classes)
-    if known is not None and not np.array_equal(known, named):
-        raise ValueError(
-            f"partial_fit got classes={named.tolist()}, but began with {known.tolist()}. "
-            "Leave classes out, or start a new model."
-        )
-    if len(named) < 2:
-        raise ValueError(f"classes must name at least two classes, got {named.tolist()}.")
-    return named
-
-
-def known_codes(y, classes) -> np.ndarray:
-    """Each label's index among ``classes``; an unseen label is named."""
-    codes = np.minimum(classes.searchsorted(y), len(classes) - 1)
-    strange = classes[codes] != y
-    if strange.any():
-        raise ValueError(
-            f"partial_fit got the label {y[strange][0]!r}, which is not among the classes it "
-            f"knows: {classes.tolist()}. Name every class in the first call, or start a new model."
-        )
-    return codes
-
-
-def _put_start(weights: Weights, coef_init, intercept_init) -> None:
-    """Write the caller's start into fresh weights."""
-    for name, given, place in (
-        ("coef_init", coef_init, weights.W),
-        ("intercept_init", intercept_init, weights.b),
-    ):
-        if given is None:
-            continue
-        values = np.asarray(given, dtype=np.float64)
-        if values.size != place.size or not np.isfinite(values).all():
-            raise ValueError(
-                f"{name} must hold {place.size} finite numbers in the shape {place.shape}, "
-                f"got shape {values.shape}."
-            )
-        place[...] = values.reshape(place.shape)
 
 
 def farewell(model, start) -> str:

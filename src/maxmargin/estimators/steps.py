@@ -9,7 +9,8 @@ from sklearn.utils import check_random_state
 
 from ..solve.passes import orders
 from ..solve.trace import Update, trace_from
-from .perceptron import Perceptron, check_plan, training_set
+from .perceptron import Perceptron
+from .perceptron_inputs import check_plan, training_set
 
 
 def perceptron_steps(X, y, **parameters) -> Iterator[Update]:
@@ -22,7 +23,7 @@ def perceptron_steps(X, y, **parameters) -> Iterator[Update]:
 
     Examples
     --------
-    >>> from maxmargin.estimators.steps import perceptron_steps
+    >>> from maxmargin import perceptron_steps
     >>> for step in perceptron_steps([[2.0], [-1.0]], [1, 0], order="cycle"):
     ...     print(step.point, step.old_w, "->", step.w, step.b)
     0 [0.] -> [2.] 1.0

@@ -15,6 +15,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from .labels import label_codes
+
 FLOATS = [np.float64, np.float32]
 
 
@@ -45,7 +47,7 @@ def check_training(estimator, X, y):
     )
     if y.dtype.kind not in "iub":
         check_classification_targets(y)
-    classes, codes = np.unique(y, return_inverse=True)
+    classes, codes = label_codes(y)
     if len(classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs at least two classes, but y holds only one class: "

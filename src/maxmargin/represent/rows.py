@@ -20,6 +20,8 @@ from ..rule import rule, verb
 # Rows converted to float64 at a time when the data are float32: about one L2 cache.
 CHUNK_VALUES = 1 << 17
 
+ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+
 # Entries of a row fetched ahead of their use; the hardware follows a longer row by itself.
 PREFETCH = 128
 CACHE_LINE = 64
@@ -81,10 +83,9 @@ def take(rows: Rows, index: np.ndarray) -> Rows:
     return as_rows(as_csr(rows)[index])
 
 
-def density(rows: Rows) -> float:
-    """Stored values per cell."""
-    n, d = shape(rows)
-    return 1.0 if isinstance(rows, DenseRows) else len(rows.data) / max(1, n * d)
+def size_of(rows: Rows) -> int:
+    """Number of stored values."""
+    return rows.X.size if isinstance(rows, DenseRows) else len(rows.data)
 
 
 # --- verbs for one row, used inside kernels -------------------------------------------
@@ -114,22 +115,28 @@ def _(rows, i, w):
     return total
 
 
-@rule(score, SparseRows)
+@rule(score, SparseRows, fastmath={"contract"})
 def _(rows, i, w):
-    # Four running sums: a single one would wait for each addition to finish.
+    # Four running sums, for a single one would wait for each addition to finish.  Unsigned
+    # throughout, for a signed index would be tested for being negative.  What is left after
+    # groups of four is one more group that repeats the row's last entry with weight zero: a
+    # second loop would end unpredictably, which costs as much as twenty entries.
     indices, data = rows.indices, rows.data
-    start, stop = rows.indptr[i], rows.indptr[i + 1]
+    k, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+    if k == stop:
+        return 0.0
     one, two, three, four = 0.0, 0.0, 0.0, 0.0
-    k = start
-    while k + 4 <= stop:
+    while k + FOUR <= stop:
         one += data[k] * w[indices[k]]
-        two += data[k + 1] * w[indices[k + 1]]
-        three += data[k + 2] * w[indices[k + 2]]
-        four += data[k + 3] * w[indices[k + 3]]
-        k += 4
-    while k < stop:
-        one += data[k] * w[indices[k]]
-        k += 1
+        two += data[k + ONE] * w[indices[k + ONE]]
+        three += data[k + TWO] * w[indices[k + TWO]]
+        four += data[k + THREE] * w[indices[k + THREE]]
+        k += FOUR
+    last = stop - ONE
+    p, q, r = min(k, last), min(k + ONE, last), min(k + TWO, last)
+    one += data[p] * w[indices[p]] * (p == k)
+    two += data[q] * w[indices[q]] * (q == k + ONE)
+    three += data[r] * w[indices[r]] * (r == k + TWO)
     return (one + two) + (three + four)
 
 
@@ -143,7 +150,7 @@ def _(rows, i, step, w):
 @rule(nudge, SparseRows)
 def _(rows, i, step, w):
     indices, data = rows.indices, rows.data
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+    for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
         w[indices[k]] += step * data[k]
 
 
@@ -157,11 +164,11 @@ def _(rows, i):
     return total
 
 
-@rule(sqnorm, SparseRows)
+@rule(sqnorm, SparseRows, fastmath=True)
 def _(rows, i):
     data = rows.data
     total = 0.0
-    for k in range(rows.indptr[i], rows.indptr[i + 1]):
+    for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
         value = np.float64(data[k])
         total += value * value
     return total
@@ -210,28 +217,24 @@ def scores(rows: Rows, w: np.ndarray) -> np.ndarray:
 
 
 def combine(rows: Rows, v: np.ndarray) -> np.ndarray:
-    """Xᵀ v, in float64."""
-    _, d = shape(rows)
-    if isinstance(rows, DenseRows) and rows.X.dtype == np.float64:
-        return v @ rows.X
+    """Xᵀ v, in float64; when most of v is zero only the other rows are read."""
+    n, d = shape(rows)
     out = np.zeros(d)
-    if isinstance(rows, DenseRows):
-        for part in _chunks(rows.X):
-            out += v[part] @ rows.X[part].astype(np.float64)
-    else:
-        _sparse_combine(rows, v, out)
-    return out
-
-
-def combine_some(rows: Rows, index: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Σ v_t x_i over the rows i = index[t], gathering a few at a time."""
     if isinstance(rows, SparseRows):
-        return combine(take(rows, index), v)
-    out = np.zeros(rows.X.shape[1])
-    size = max(16, CHUNK_VALUES // max(1, rows.X.shape[1]))
-    for start in range(0, len(index), size):
-        part = slice(start, start + size)
-        out += v[part] @ rows.X[index[part]].astype(np.float64, copy=False)
+        _sparse_combine(rows, v, out)
+        return out
+    X = rows.X
+    if np.count_nonzero(v) < n // 4:
+        some = np.flatnonzero(v)
+        size = max(16, CHUNK_VALUES // max(1, d))
+        for start in range(0, len(some), size):
+            part = some[start : start + size]
+            out += v[part] @ X[part].astype(np.float64, copy=False)
+        return out
+    if X.dtype == np.float64:
+        return v @ X
+    for part in _chunks(X):
+        out += v[part] @ X[part].astype(np.float64)
     return out
 
 

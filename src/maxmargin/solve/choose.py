@@ -91,11 +91,12 @@ def finish(problem: Problem, point: Point, dtype=None) -> tuple[Point, Certifica
         w, b, alpha = _unit_margin(problem, w, b, alpha)
     if dtype is not None:
         w = w.astype(dtype).astype(np.float64)
+    f = scores(problem.rows, w)
     if problem.bias is Bias.FREE:
-        b = best_bias(problem, scores(problem.rows, w), b)
+        b = best_bias(problem, f, b)
     if dtype is not None:
         b = float(np.asarray(b, dtype=dtype))
-    return Point(w, b, alpha), certify(problem, w, b, alpha)
+    return Point(w, b, alpha), certify(problem, w, b, alpha, f)
 
 
 def _falls_short(certificate: Certificate, watch: Watch, ending: Ending) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..problem.losses import SquaredHinge
 from ..problem.problem import Bias, Problem
-from ..represent.rows import combine, density, scores, sqnorms
+from ..represent.rows import combine, scores, size_of, sqnorms
 from .bounds import Dual, Primal, dual_bound, primal_bound
 from .contract import Ending, OutOfBudget, Point, Watch, origin
 from .leap import leap
@@ -96,8 +96,9 @@ class Descent:
         self.clock, self.speed, self.epochs = 0.0, np.inf, 0
         self.order = np.empty(n, dtype=np.uint32)
         self.dice = np.array([watch.seed], dtype=np.uint64)
-        self.slice = max(1, int(SLICE / max(1.0, density(problem.rows) * d)))
-        self.stride = STRIDE + int(LEAP_COST * d / max(1.0, density(problem.rows) * d * n))
+        values = max(1, size_of(problem.rows))
+        self.slice = max(1, int(SLICE * n / values))
+        self.stride = STRIDE + int(LEAP_COST * d / values)
         if start is not None:
             self._begin_at(start)
         self.old_alpha, self.old_w = self.points["alpha"].copy(), self.w.copy()

@@ -80,12 +80,15 @@ def minimise(block: Block, state: State, sigma, watch: Watch, enough) -> tuple[T
     n = len(block.y)
     a_hat, free = np.empty(n), np.empty(n, dtype=np.int64)
     whole, piece = False, free[:0]
+    used, v = np.zeros(n), block.v0
     for _ in range(INNER_STEPS):
         count, r, complementarity, loss = _activity(
             state.z, state.a, sigma, block.cap, block.y, a_hat, free
         )
         r += block.r0
-        v = combine(block.rows, a_hat * block.y) - (r - block.r0) * block.mu + block.v0
+        step = (a_hat - used) * block.y  # mostly zeros: few rows change from step to step
+        v = v + combine(block.rows, step) - float(step.sum()) * block.mu
+        used[:] = a_hat
         g_w = state.w - v
         g_b = _bias_gradient(block.bias, state.b, r)
         primal = 0.5 * float(state.w @ state.w) + loss

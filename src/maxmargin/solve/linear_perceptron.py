@@ -16,7 +16,7 @@ NO_LOG = np.empty((0, 4))
 class LinearLearner:
     """Weights under training; ``sweep`` is one pass, ``clock`` counts the batches so far."""
 
-    rows: Rows
+    rows: Rows | None  # None between the calls of a stream
     codes: np.ndarray
     rule: Rule
     size: int

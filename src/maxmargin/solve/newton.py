@@ -21,11 +21,11 @@ from .rounds import solve_in_rounds
 
 # Rows that are solved at once rather than in rounds.
 FEW_ROWS = 1500
-ROWS_PER_COLUMN = 16
+ROWS_PER_COLUMN = 48
 # One row in this many makes the part that is solved first …
 SHRINK = 8
 # … and need only be solved as well as it resembles the whole.
-PART_TOL = 3e-3
+PART_TOL = 1e-2
 
 
 def newton(problem: Problem, watch: Watch, start: Point | None = None) -> tuple[Point, Ending]:
@@ -62,7 +62,9 @@ def _solve(problem, mu, watch, start, best) -> Ending:
     if not isinstance(problem.loss, Hinge):
         return _solve_squared(problem, mu, watch, best, w, b)
     if n > few:
-        return solve_in_rounds(problem, mu, watch, best, w, b, start, few)
+        # The weights of a part are off by about √(columns / rows of the part).
+        reach = 3.0 * float(np.sqrt(SHRINK * (d + 1) / n))
+        return solve_in_rounds(problem, mu, watch, best, w, b, start, reach)
     return _solve_at_once(problem, mu, watch, best, w, b, start)
 
 

@@ -19,13 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..represent.rows import DenseRows, SparseRows, nudge, prefetch, score, sqnorm
-from ..rule import rule, verb
+from ..represent.rows import nudge, prefetch, score, sqnorm
 
 # Rows asked for ahead of their use when they are visited out of order.
 AHEAD = 8
-
-ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 
 class Weights(NamedTuple):
@@ -51,59 +48,6 @@ class Rule(NamedTuple):
     bias: float
 
 
-@verb
-def inner(rows, i, w):
-    """x_i · w, for rows that are visited once and not again until the next pass."""
-
-
-@rule(inner, DenseRows)
-def _(rows, i, w):
-    return score(rows, i, w)
-
-
-@rule(inner, SparseRows, fastmath={"contract"})
-def _(rows, i, w):
-    # Unsigned throughout: a signed index would be tested for being negative.  What is left
-    # after groups of four is one more group that repeats the row's last entry with weight
-    # zero: a second loop would end unpredictably, which costs as much as twenty entries.
-    indices, data = rows.indices, rows.data
-    k, stop = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
-    if k == stop:
-        return 0.0
-    one, two, three, four = 0.0, 0.0, 0.0, 0.0
-    while k + FOUR <= stop:
-        one += data[k] * w[indices[k]]
-        two += data[k + ONE] * w[indices[k + ONE]]
-        three += data[k + TWO] * w[indices[k + TWO]]
-        four += data[k + THREE] * w[indices[k + THREE]]
-        k += FOUR
-    last = stop - ONE
-    p, q, r = min(k, last), min(k + ONE, last), min(k + TWO, last)
-    one += data[p] * w[indices[p]] * (p == k)
-    two += data[q] * w[indices[q]] * (q == k + ONE)
-    three += data[r] * w[indices[r]] * (r == k + TWO)
-    return (one + two) + (three + four)
-
-
-@verb
-def sqlength(rows, i):
-    """‖x_i‖², in any order of summation: it is only compared."""
-
-
-@rule(sqlength, DenseRows)
-def _(rows, i):
-    return sqnorm(rows, i)
-
-
-@rule(sqlength, SparseRows, fastmath=True)
-def _(rows, i):
-    total = 0.0
-    for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-        value = np.float64(rows.data[k])
-        total += value * value
-    return total
-
-
 @njit(cache=True, nogil=True)
 def single_two(rows, codes, update, order, far, clock, weights, alpha, log):
     """Visit ``order`` once, a point at a time; returns the updates and the loss met on the way."""
@@ -115,7 +59,7 @@ def single_two(rows, codes, update, order, far, clock, weights, alpha, log):
         if far and t + AHEAD < n:
             prefetch(rows, order[t + AHEAD])
         y = 2.0 * codes[i] - 1.0
-        m = y * (inner(rows, i, w) + b)
+        m = y * (score(rows, i, w) + b)
         if not m > margin:
             _note(log, updates, clock + t, i, 1 - codes[i], margin - m)
             step = y * update.rate[codes[i]]
@@ -143,7 +87,7 @@ def batch_two(rows, codes, update, order, size, far, clock, weights, alpha, log)
             i = order[t]
             if far and t + AHEAD < n:
                 prefetch(rows, order[t + AHEAD])
-            m = (2.0 * codes[i] - 1.0) * (inner(rows, i, w) + b[0])
+            m = (2.0 * codes[i] - 1.0) * (score(rows, i, w) + b[0])
             if not m > margin:
                 hits[found] = i
                 found += 1
@@ -193,7 +137,7 @@ def _lead(rows, i, right, W, b):
     """By how much the right class leads the best other one, and which that is."""
     z, mine, best = -1, 0.0, -np.inf
     for c in range(W.shape[0]):
-        s = inner(rows, i, W[c]) + b[c]
+        s = score(rows, i, W[c]) + b[c]
         if c == right:
             mine = s
         elif z < 0 or s > best:
@@ -241,7 +185,7 @@ def audit(rows, codes, margin, W, b):
     wrong, violating, loss, radius = 0, 0, 0.0, 0.0
     for i in range(codes.shape[0]):
         if W.shape[0] == 1:
-            f = inner(rows, i, W[0]) + b[0]
+            f = score(rows, i, W[0]) + b[0]
             lead = (2.0 * codes[i] - 1.0) * f
             astray = (f > 0.0) != (codes[i] == 1)
             violates = not lead > margin
@@ -252,7 +196,7 @@ def audit(rows, codes, margin, W, b):
         wrong += astray
         violating += violates
         loss += margin - lead if violates else 0.0
-        radius = max(radius, sqlength(rows, i))
+        radius = max(radius, sqnorm(rows, i))
     return wrong, violating, loss, radius
 
 

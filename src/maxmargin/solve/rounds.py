@@ -14,27 +14,38 @@ from __future__ import annotations
 import numpy as np
 
 from ..problem.problem import Bias, Problem
-from ..represent.rows import Rows, combine, combine_some, scores, shape, take
+from ..represent.rows import Rows, combine, scores, shape, size_of, take
 from .contract import Best, Ending, Point, Watch
 from .lagrangian import GROWTH, Block, State, Terms, augment, exact_step
 
 MOST_ROUNDS = 100
-# The largest share of the rows held in a round unless more are needed: memory, and time.
+# Rows given to a round, at least.
+ROWS_PER_COLUMN = 16
+# Of large data no more than one row in this many is copied, unless more are needed.
 SHARE = 8
+LARGE = 10_000_000
+# A row moves about this much less from one round to the next.
+LESS = 0.2
 # A round is solved to this share of the gap it starts with.
 SHARPER = 0.1
 
 
 def solve_in_rounds(
-    problem: Problem, mu, watch: Watch, best: Best, w, b, start: Point | None, few: int
+    problem: Problem, mu, watch: Watch, best: Best, w, b, start: Point | None, reach: float
 ) -> Ending:
-    """Improve (w, b), the bias in centred coordinates, until the gap is closed."""
+    """Improve (w, b), the bias in centred coordinates, until the gap is closed.
+
+    ``reach`` guesses how far a row's slack may still move.
+    """
     n, d = problem.shape
     here = _Front(problem, mu, w, b)
     here.alpha = None if start is None else np.clip(start.alpha, 0.0, problem.c)
     pull = _Pull(problem.rows, mu)
-    gap, size, kappa = 1e-2, max(few, n // SHARE), 0.0
-    fewest = min(n, max(500, 4 * (d + 1)))
+    most = n // SHARE if size_of(problem.rows) > LARGE else n // 2
+    few = min(n, max(1000, ROWS_PER_COLUMN * (d + 1)))
+    size = max(few, n // SHARE, min(most, here.count(reach)))
+    fewest = min(few, max(500, 4 * (d + 1)))
+    gap, kappa = 1e-2, 0.0
     for _ in range(MOST_ROUNDS):
         target = max(SHARPER * gap, 0.2 * watch.tol)
         state, near, kappa = _round(here, pull, watch, best, size, kappa, target)
@@ -43,12 +54,10 @@ def solve_in_rounds(
         if watch.record(best.primal, best.dual):
             return Ending.REACHED
         gap = min(1e-2, max(0.0, best.primal - best.dual) / best.primal)
-        # The next round will move the rows less than this one did.
-        within = int(np.count_nonzero(np.abs(here.z) <= 0.5 * np.quantile(moved, 0.95)))
-        if t < 1.0:  # more rows; beyond the share only if hardly a step was possible
-            most = max(few, n // SHARE) if t > 0.05 else n
-            fewest = min(most, 2 * len(near))
-        size = max(fewest, min(within, n // SHARE))
+        if t == 1.0:
+            size = max(fewest, min(most, here.count(LESS * float(np.quantile(moved, 0.95)))))
+        else:  # more rows; beyond the most only if hardly a step was possible
+            size = fewest = min(max(few, most) if t > 0.05 else n, 2 * len(near))
     return Ending.STALLED
 
 
@@ -68,6 +77,10 @@ class _Front:
     def _objective(self, w, b, z) -> float:
         value = 0.5 * float(w @ w) + float(self.problem.c @ np.maximum(z, 0.0))
         return value + 0.5 * b * b if self.problem.bias is Bias.PENALIZED else value
+
+    def count(self, reach: float) -> int:
+        """How many rows lie within ``reach`` of their margin."""
+        return int(np.count_nonzero(np.abs(self.z) <= reach))
 
     def move(self, state: State, near) -> tuple[np.ndarray, float]:
         """Go towards the round's result; how far the near rows moved, and the step taken."""
@@ -162,11 +175,7 @@ class _Pull:
         self.u, self.v = np.zeros(n), np.zeros(d)
 
     def of(self, u: np.ndarray) -> np.ndarray:
-        changed = np.flatnonzero(u != self.u)
-        if len(changed) > len(u) // 4:
-            self.v = combine(self.rows, u) - float(u.sum()) * self.mu
-        else:
-            step = (u - self.u)[changed]
-            self.v = self.v + combine_some(self.rows, changed, step) - float(step.sum()) * self.mu
+        step = u - self.u
+        self.v = self.v + combine(self.rows, step) - float(step.sum()) * self.mu
         self.u = u
         return self.v
