@@ -167,7 +167,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
     def _keep(self, problem: Problem, solution, certificate, dtype) -> None:
         w, b, alpha = solution.point
-        margins = problem.y * (scores(problem.rows, w) + b)
+        margins = problem.y * (solution.scores + b)
         self.coef_ = w.astype(dtype)[None, :]
         self.intercept_ = np.array([b], dtype=dtype)
         self.alpha_ = alpha

@@ -15,6 +15,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from ..represent.rows import as_rows, repeats
 from .labels import label_codes
 
 FLOATS = [np.float64, np.float32]
@@ -58,13 +59,13 @@ def check_training(estimator, X, y):
 
 
 def canonical(X):
-    """CSR with sorted, unrepeated indices of one width; a copy only where it is not so."""
+    """CSR with unrepeated indices of one width; a copy only where it is not so."""
     if not sparse.issparse(X):
         return X
     if X.indices.dtype != X.indptr.dtype:
         wide = np.int64
         X = sparse.csr_matrix((X.data, X.indices.astype(wide), X.indptr.astype(wide)), X.shape)
-    if not X.has_canonical_format:
+    if not X.has_canonical_format and repeats(as_rows(X)):
         X = X.copy()
         X.sum_duplicates()
     return X

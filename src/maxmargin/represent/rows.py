@@ -238,6 +238,18 @@ def combine(rows: Rows, v: np.ndarray) -> np.ndarray:
     return out
 
 
+@njit(cache=True, nogil=True)
+def repeats(rows):
+    """Whether some sparse row stores a column twice."""
+    last = np.full(rows.width, -1, dtype=np.int64)
+    for i in range(rows.indptr.shape[0] - 1):
+        for k in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            if last[rows.indices[k]] == i:
+                return True
+            last[rows.indices[k]] = i
+    return False
+
+
 def spread(rows: Rows) -> np.ndarray:
     """The standard deviation of every column; 1 where the column is constant."""
     n, d = shape(rows)

@@ -65,16 +65,16 @@ def solve(
     watch.solver = name
     with _one_blas_thread(problem):
         point, ending = _run(name, problem, watch, start)
-        point, certificate = finish(problem, point, dtype)
-        if solver == "auto" and _falls_short(certificate, watch, ending):
-            point, ending, certificate, name, why = _fall_back(
-                problem, watch, dtype, point, ending, certificate, name, why
-            )
+        best = finish(problem, point, dtype)
+        if solver == "auto" and _falls_short(best, watch, ending):
+            best, ending, name, why = _fall_back(problem, watch, dtype, best, ending, name, why)
+    point, f, certificate = best
     if certificate.holds(watch.tol):
         ending = Ending.REACHED
     elif ending is Ending.REACHED:
         ending = Ending.STALLED
-    return Solution(point, ending, name, why, max(1, watch.n_iter), watch.history), certificate
+    count = max(1, watch.n_iter)
+    return Solution(point, f, ending, name, why, count, watch.history), certificate
 
 
 def _run(name: str, problem: Problem, watch: Watch, start: Point | None) -> tuple[Point, Ending]:
@@ -83,8 +83,8 @@ def _run(name: str, problem: Problem, watch: Watch, start: Point | None) -> tupl
     return SOLVERS[name](problem, watch, start)
 
 
-def finish(problem: Problem, point: Point, dtype=None) -> tuple[Point, Certificate]:
-    """Feasible multipliers, weights rounded to ``dtype``, the best bias, and the certificate."""
+def finish(problem: Problem, point: Point, dtype=None) -> tuple[Point, np.ndarray, Certificate]:
+    """Feasible multipliers, weights rounded to ``dtype``, the best bias; Xw; the certificate."""
     alpha = vertex(problem, repair(problem, point.alpha))
     w, b = point.w, point.b
     if problem.hard:
@@ -96,14 +96,14 @@ def finish(problem: Problem, point: Point, dtype=None) -> tuple[Point, Certifica
         b = best_bias(problem, f, b)
     if dtype is not None:
         b = float(np.asarray(b, dtype=dtype))
-    return Point(w, b, alpha), certify(problem, w, b, alpha, f)
+    return Point(w, b, alpha), f, certify(problem, w, b, alpha, f)
 
 
-def _falls_short(certificate: Certificate, watch: Watch, ending: Ending) -> bool:
-    return not certificate.holds(watch.tol) and ending in (Ending.REACHED, Ending.STALLED)
+def _falls_short(best, watch: Watch, ending: Ending) -> bool:
+    return not best[-1].holds(watch.tol) and ending in (Ending.REACHED, Ending.STALLED)
 
 
-def _fall_back(problem, watch, dtype, point, ending, certificate, name, why):
+def _fall_back(problem, watch, dtype, best, ending, name, why):
     """Try the remaining solvers in turn; keep whatever is proved best."""
     _, d = problem.shape
     others = ["newton"] if name == "tiny" else []
@@ -111,15 +111,15 @@ def _fall_back(problem, watch, dtype, point, ending, certificate, name, why):
         others.append("interior")
     for other in others:
         watch.solver = other
-        new_point, new_ending = _run(other, problem, watch, point)
-        new_point, new_certificate = finish(problem, new_point, dtype)
-        if new_certificate.relative_gap < certificate.relative_gap:
-            reason = f"{name} stopped at a relative gap of {certificate.relative_gap:.1e}"
-            point, ending, certificate = new_point, new_ending, new_certificate
-            name, why = other, reason
-        if not _falls_short(certificate, watch, ending):
+        point, ended = _run(other, problem, watch, best[0])
+        found = finish(problem, point, dtype)
+        gap = best[-1].relative_gap
+        if found[-1].relative_gap < gap:
+            why = f"{name} stopped at a relative gap of {gap:.1e}"
+            best, ending, name = found, ended, other
+        if not _falls_short(best, watch, ending):
             break
-    return point, ending, certificate, name, why
+    return best, ending, name, why
 
 
 @cache

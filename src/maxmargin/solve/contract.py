@@ -103,9 +103,10 @@ class Watch:
 
 @dataclass(frozen=True)
 class Solution:
-    """A point, why the solver stopped, and what it recorded on the way."""
+    """A point with its scores Xw, why the solver stopped, and what it recorded on the way."""
 
     point: Point
+    scores: np.ndarray
     ending: Ending
     solver: str
     why: str

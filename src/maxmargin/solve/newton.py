@@ -22,10 +22,8 @@ from .rounds import solve_in_rounds
 # Rows that are solved at once rather than in rounds.
 FEW_ROWS = 1500
 ROWS_PER_COLUMN = 48
-# One row in this many makes the part that is solved first …
+# One row in this many makes the part that is solved first.
 SHRINK = 8
-# … and need only be solved as well as it resembles the whole.
-PART_TOL = 1e-2
 
 
 def newton(problem: Problem, watch: Watch, start: Point | None = None) -> tuple[Point, Ending]:
@@ -70,7 +68,7 @@ def _solve(problem, mu, watch, start, best) -> Ending:
 
 def _from_a_part(problem: Problem, mu, watch: Watch, best: Best) -> tuple[np.ndarray, float]:
     """Weights and (centred) bias that are optimal for a random part of the rows."""
-    n, _ = problem.shape
+    n, d = problem.shape
     rng = np.random.default_rng(watch.seed)
     index = np.sort(
         np.concatenate(
@@ -88,7 +86,8 @@ def _from_a_part(problem: Problem, mu, watch: Watch, best: Best) -> tuple[np.nda
         problem.bias,
     )
     inner = Watch(
-        tol=max(PART_TOL, watch.tol),
+        # As well as it resembles the whole: a part of m rows is off by about d/m.
+        tol=max(watch.tol, min(0.1, 2.0 * (d + 1) / len(index))),
         max_iter=watch.max_iter,
         max_seconds=watch.max_seconds - watch.seconds,
         seed=watch.seed,

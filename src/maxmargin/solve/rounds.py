@@ -44,7 +44,7 @@ def solve_in_rounds(
     most = n // SHARE if size_of(problem.rows) > LARGE else n // 2
     few = min(n, max(1000, ROWS_PER_COLUMN * (d + 1)))
     size = max(few, n // SHARE, min(most, here.count(reach)))
-    fewest = min(few, max(500, 4 * (d + 1)))
+    least = fewest = min(few, max(500, 4 * (d + 1)))
     gap, kappa = 1e-2, 0.0
     for _ in range(MOST_ROUNDS):
         target = max(SHARPER * gap, 0.2 * watch.tol)
@@ -55,6 +55,7 @@ def solve_in_rounds(
             return Ending.REACHED
         gap = min(1e-2, max(0.0, best.primal - best.dual) / best.primal)
         if t == 1.0:
+            fewest = max(least, fewest // 2)
             size = max(fewest, min(most, here.count(LESS * float(np.quantile(moved, 0.95)))))
         else:  # more rows; beyond the most only if hardly a step was possible
             size = fewest = min(max(few, most) if t > 0.05 else n, 2 * len(near))
