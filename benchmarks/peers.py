@@ -15,18 +15,21 @@ Run = tuple[str, float, np.ndarray, float]
 
 
 def timed(fit: Callable):
-    """The result of ``fit()`` and the seconds it took."""
-    began = time.perf_counter()
+    """The result of ``fit()`` and the seconds it took: the best of five when it is quick."""
+    taken: list[float] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", FutureWarning)
-        model = fit()
-    return model, time.perf_counter() - began
+        while not taken or (len(taken) < 5 and sum(taken) < 1.0):
+            began = time.perf_counter()
+            model = fit()
+            taken.append(time.perf_counter() - began)
+    return model, min(taken)
 
 
 def linear_svc(case) -> Iterator[Run]:
-    settings = [(1e-1, 1000), (1e-2, 1000), (1e-3, 1000), (1e-4, 1000), (1e-5, 10_000)]
-    for tol, most in settings:
+    tols = (3e-1, 1e-1, 3e-2, 1e-2, 1e-3, 1e-4)
+    for tol, most in [*((tol, 1000) for tol in tols), (1e-5, 10_000)]:
         peer = LinearSVC(loss=case.loss, C=case.C, tol=tol, max_iter=most)
         model, seconds = timed(lambda peer=peer: peer.fit(case.X, case.y))
         yield f"tol={tol:g}, max_iter={most}", seconds, model.coef_[0], float(model.intercept_[0])

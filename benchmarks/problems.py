@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import tarfile
 import tempfile
 from collections.abc import Iterator
@@ -87,6 +88,9 @@ def real(folder: Path) -> Iterator[Case]:
     for name, reader in REAL.items():
         try:
             X, y, settings = reader(folder)
+            X = sparse.csr_matrix(  # the peers accept 32-bit indices only
+                (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape
+            )
         except (FileNotFoundError, NotADirectoryError) as missing:
             print(f"skipped {name}: {missing}")
             continue
@@ -110,7 +114,8 @@ def _newsgroups(folder):
 
 
 def _sentiment(folder):
-    text = (folder / "sentiment_labelled" / "full_set.txt").read_text(encoding="utf-8")
+    with gzip.open(folder / "sentiment_labelled" / "full_set.txt.gz", "rb") as file:
+        text = file.read().decode("utf-8")
     lines = [line.rsplit("\t", 1) for line in text.split("\n") if line.strip()]
     X = CountVectorizer(max_features=4500).fit_transform([words for words, _ in lines])
     y = np.array([int(label) for _, label in lines])

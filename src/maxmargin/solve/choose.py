@@ -18,7 +18,7 @@ from ..certify.bias import best_bias
 from ..certify.certificate import Certificate, certify
 from ..certify.repair import repair
 from ..problem.problem import Bias, Problem
-from ..represent.rows import combine, scores
+from ..represent.rows import SparseRows, combine, scores, sqnorms
 from . import tiny as tiny_solver
 from .contract import Ending, Point, Solution, Watch
 from .descent import descent
@@ -38,6 +38,8 @@ SOLVERS: dict[str, Callable] = {
 NEWTON_COLUMNS = 2000
 # Rows up to which the m × m form of the same system is, whatever the number of columns.
 NEWTON_ROWS = 1000
+# C‖x‖² up to which coordinate descent on sparse rows beats Newton with few columns, too.
+SOFT = 3.0
 INTERIOR_COLUMNS = 3000
 
 
@@ -46,11 +48,18 @@ def choose(problem: Problem) -> tuple[str, str]:
     n, d = problem.shape
     if tiny_solver.fits(problem):
         return "tiny", f"{n} × {d} values fit one compiled call"
+    if isinstance(problem.rows, SparseRows) and stiffness(problem) <= SOFT:
+        return "descent", f"sparse rows and C‖x‖² of about {stiffness(problem):.1g}: few epochs"
     if d <= NEWTON_COLUMNS:
         return "newton", f"{d} columns: d × d Newton systems are cheap"
     if n <= NEWTON_ROWS:
         return "newton", f"{n} rows: n × n Newton systems are cheap"
     return "descent", f"{d} columns are too many for d × d systems: coordinate descent"
+
+
+def stiffness(problem: Problem) -> float:
+    """The mean of C‖x‖²: how strongly one multiplier pulls on the margin of its own row."""
+    return float(problem.c.mean()) * float(sqnorms(problem.rows).mean())
 
 
 def solve(
@@ -106,10 +115,8 @@ def _falls_short(best, watch: Watch, ending: Ending) -> bool:
 def _fall_back(problem, watch, dtype, best, ending, name, why):
     """Try the remaining solvers in turn; keep whatever is proved best."""
     _, d = problem.shape
-    others = ["newton"] if name == "tiny" else []
-    if d <= INTERIOR_COLUMNS:
-        others.append("interior")
-    for other in others:
+    others = ["newton", "interior"] if d <= INTERIOR_COLUMNS else []
+    for other in (o for o in others if o != name):
         watch.solver = other
         point, ended = _run(other, problem, watch, best[0])
         found = finish(problem, point, dtype)

@@ -24,6 +24,8 @@ FEW_ROWS = 1500
 ROWS_PER_COLUMN = 48
 # One row in this many makes the part that is solved first.
 SHRINK = 8
+# … but of each class at least this many rows per column.
+PER_CLASS = 2
 
 
 def newton(problem: Problem, watch: Watch, start: Point | None = None) -> tuple[Point, Ending]:
@@ -68,20 +70,12 @@ def _solve(problem, mu, watch, start, best) -> Ending:
 
 def _from_a_part(problem: Problem, mu, watch: Watch, best: Best) -> tuple[np.ndarray, float]:
     """Weights and (centred) bias that are optimal for a random part of the rows."""
-    n, d = problem.shape
-    rng = np.random.default_rng(watch.seed)
-    index = np.sort(
-        np.concatenate(
-            [
-                rng.choice(mine, size=min(len(mine), 1 + len(mine) // SHRINK), replace=False)
-                for mine in (np.flatnonzero(problem.y > 0), np.flatnonzero(problem.y < 0))
-            ]
-        )
-    )
+    _, d = problem.shape
+    index, scale = _part(problem.y, PER_CLASS * (d + 1), watch.seed)
     part = Problem(
         take(problem.rows, index),
         problem.y[index],
-        problem.c[index] * (n / len(index)),
+        problem.c[index] * scale,
         problem.loss,
         problem.bias,
     )
@@ -99,6 +93,19 @@ def _from_a_part(problem: Problem, mu, watch: Watch, best: Best) -> tuple[np.nda
         watch.n_iter += inner.n_iter
         best.w, best.b = found.w, found.b
     return found.w, found.b
+
+
+def _part(y, enough: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """One row in SHRINK of each class, more of a rare one, and how many rows each stands for."""
+    rng = np.random.default_rng(seed)
+    chosen, scale = [], np.zeros(len(y))
+    for mine in (np.flatnonzero(y > 0), np.flatnonzero(y < 0)):
+        size = min(len(mine), max(1 + len(mine) // SHRINK, enough))
+        some = rng.choice(mine, size=size, replace=False)
+        scale[some] = len(mine) / size
+        chosen.append(some)
+    index = np.sort(np.concatenate(chosen))
+    return index, scale[index]
 
 
 def _solve_at_once(problem, mu, watch, best, w, b, start) -> Ending:
