@@ -21,6 +21,8 @@ SAME = 1e-12
 
 def best_bias(problem: Problem, f: np.ndarray, guess: float = 0.0) -> float:
     """The minimising bias; ``guess`` only makes finding it faster."""
+    if not np.isfinite(f).all():
+        return guess
     if problem.hard:
         return middle_bias(f, problem.y, problem.c)
     if isinstance(problem.loss, Hinge):

@@ -155,6 +155,10 @@ class NoMistakeBound(NotSeparableError):
             "limit max_passes and use pocket=True or average=True. The weights of the proof are "
             "in this error's `proof.weights`.",
         )
+        self.classes = classes
+
+    def __reduce__(self):
+        return type(self), (self.proof, self.classes)
 
 
 def check_claims(trace: Iterable, bound: MistakeBound, learning_rate: float = 1.0) -> Claims:

@@ -16,8 +16,8 @@ from ..problem.problem import Bias, Problem
 from ..represent.rows import combine, spread
 from .certificate import Certificate
 
-# Means that agree this well, each feature measured by its spread, coincide in float64.
-COINCIDE = 1e-9
+# Means coincide in float64 when they differ by less than so many roundings of a coordinate.
+COINCIDE = 100 * np.finfo(np.float64).eps
 # A weight this small against the largest is the rounding of a zero.
 NEGLIGIBLE = 1e-14
 
@@ -64,6 +64,9 @@ class NotSeparableError(ValueError):
             "for example C=1. The weights are in this error's `proof.weights`."
         )
 
+    def __reduce__(self):
+        return type(self), (self.proof,)
+
 
 def inseparability(problem: Problem, alpha: np.ndarray) -> Separation:
     """The proof that multipliers α ≥ 0 amount to, recomputed from the data."""
@@ -81,3 +84,17 @@ def inseparability(problem: Problem, alpha: np.ndarray) -> Separation:
         weights=weights,
         residual=float(np.linalg.norm(difference / spread(problem.rows))),
     )
+
+
+def proves(problem: Problem, proof: Separation) -> bool:
+    """Whether the weighted means coincide, but for the rounding of the coordinates."""
+    y, weights = problem.y, proof.weights
+    if weights is None or not weights[y > 0].sum() + weights[y < 0].sum() > 0:
+        return False
+    if problem.bias is not Bias.NONE and not min(weights[y > 0].sum(), weights[y < 0].sum()) > 0:
+        return False
+    n, _ = problem.shape
+    scale = spread(problem.rows)
+    mean = combine(problem.rows, np.full(n, 1.0 / n))
+    size = float(np.linalg.norm(1.0 + np.abs(mean) / scale))
+    return bool(proof.residual is not None and proof.residual <= COINCIDE * size)

@@ -9,7 +9,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from ..certify.mistakes import PerceptronCertificate
@@ -19,7 +18,14 @@ from ..solve.passes import Halt, run_passes
 from ..solve.perceptron import Rule
 from .perceptron import farewell
 from .perceptron_inputs import check_plan
-from .validation import all_or_nothing, check_rows, check_training, one_of, positive
+from .validation import (
+    all_or_nothing,
+    check_class_weight,
+    check_rows,
+    check_training,
+    one_of,
+    positive,
+)
 
 KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomputed"]
 
@@ -146,7 +152,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     def _rule(self, classes, codes) -> Rule:
         scale = np.ones(len(classes))
         if self.class_weight is not None:
-            scale = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
+            scale = check_class_weight(self.class_weight, classes, classes[codes])
         return Rule(self.learning_rate * scale, float(self.margin), float(self.fit_intercept))
 
     def _keep(self, learner: KernelLearner, X) -> None:

@@ -14,9 +14,9 @@ def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Sorting 100,000 labels takes as long as a pass of the perceptron over them; a table of
     the whole numbers between the smallest and the largest takes a tenth of that.
     """
-    if y.dtype.kind in "iu" and len(y) and int(y.max()) - int(y.min()) < TABLE:
-        low = y.min()
-        place = (y - low).astype(np.intp, copy=False)
+    if y.dtype.kind in "iu" and len(y) and _narrow(int(y.min()), int(y.max())):
+        low = int(y.min())
+        place = y.astype(np.int64) - low
         seen = np.bincount(place) > 0
         code = np.cumsum(seen) - 1
         return (np.flatnonzero(seen) + low).astype(y.dtype), code[place]
@@ -26,6 +26,11 @@ def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if low < high and np.array_equal(upper, y != low):
             return np.array([low, high], dtype=y.dtype), upper.astype(np.intp)
     return np.unique(y, return_inverse=True)
+
+
+def _narrow(low: int, high: int) -> bool:
+    """Whether a table of the numbers between them fits memory, and they fit 64 signed bits."""
+    return high - low < TABLE and high < 2**63
 
 
 def stream_classes(model, classes) -> np.ndarray:

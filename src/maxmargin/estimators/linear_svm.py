@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..problem.losses import LOSSES
+from ..problem.losses import LOSSES, Hinge
 from ..problem.problem import Bias, Problem, costs
 from ..represent.rows import as_rows, scores
 from ..solve.choose import SOLVERS, solve
@@ -64,7 +66,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_, intercept_ : w as (1, d) and b as (1,), in the precision of the data
+    coef_, intercept_ : w as (1, d) and b as (1,), in float64 whatever the data
     certificate_ : Certificate
         Primal, dual, gap and KKT residuals, recomputed from the data in float64.
     alpha_ : (n,) multiplier of every training point
@@ -126,17 +128,17 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
             problem = self._problem(X, codes, weight)
             start = self._start(problem) if self.warm_start else None
-            solution, certificate = solve(problem, watch, self.solver, start, X.dtype)
+            solution, certificate = solve(problem, watch, self.solver, start)
             self.classes_ = classes
-            self._keep(problem, solution, certificate, X.dtype)
+            self._keep(problem, solution, certificate)
         if solution.ending is not Ending.REACHED:
             _warn(solution, certificate, self)
         return self
 
     def _watch(self) -> Watch:
         seed = self.random_state
-        if isinstance(seed, np.random.RandomState):
-            seed = int(seed.randint(2**31))
+        if seed is not None and not isinstance(seed, Integral):
+            seed = check_random_state(seed).randint(2**31)  # refuses what is no seed
         return Watch(
             tol=positive("tol", self.tol),
             max_iter=count("max_iter", self.max_iter),
@@ -163,18 +165,18 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
             return None
         same_rows = len(self.alpha_) == n
         alpha = np.clip(self.alpha_, 0.0, problem.cap) if same_rows else np.zeros(n)
-        return Point(self.coef_[0].astype(np.float64), float(self.intercept_[0]), alpha)
+        return Point(self.coef_[0], float(self.intercept_[0]), alpha)
 
-    def _keep(self, problem: Problem, solution, certificate, dtype) -> None:
+    def _keep(self, problem: Problem, solution, certificate) -> None:
         w, b, alpha = solution.point
         margins = problem.y * (solution.scores + b)
-        self.coef_ = w.astype(dtype)[None, :]
-        self.intercept_ = np.array([b], dtype=dtype)
+        self.coef_ = w[None, :]
+        self.intercept_ = np.array([b])
         self.alpha_ = alpha
         self.slack_ = np.where(problem.c > 0, np.maximum(0.0, 1.0 - margins), 0.0)
         self.support_ = np.flatnonzero(alpha > 0)
         self.dual_coef_ = (alpha * problem.y)[self.support_][None, :]
-        self.support_kind_ = support_kinds(self.slack_[self.support_])
+        self.support_kind_ = support_kinds(problem, alpha, self.slack_)[self.support_]
         norm = float(np.linalg.norm(w))
         self.margin_ = 1.0 / norm if norm > 0 else np.inf
         self.certificate_ = certificate
@@ -187,8 +189,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         """w·x + b for every row: positive on the side of ``classes_[1]``."""
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        w = self.coef_[0].astype(np.float64)
-        return scores(as_rows(X), w) + float(self.intercept_[0])
+        return scores(as_rows(X), self.coef_[0]) + float(self.intercept_[0])
 
     def predict(self, X):
         """The label of the side on which each row lies."""
@@ -198,7 +199,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     def signed_distance(self, X):
         """γ = (w·x + b)/‖w‖: the distance of each row to the hyperplane, with its side's sign."""
         f = self.decision_function(X)
-        norm = float(np.linalg.norm(self.coef_.astype(np.float64)))
+        norm = float(np.linalg.norm(self.coef_))
         return f / norm if norm > 0 else f
 
     def __sklearn_tags__(self):
@@ -208,11 +209,16 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def support_kinds(slack: np.ndarray) -> np.ndarray:
-    """On the margin, inside it, or on the wrong side: by each support vector's slack."""
+def support_kinds(problem: Problem, alpha: np.ndarray, slack: np.ndarray) -> np.ndarray:
+    """On the margin, inside it, or on the wrong side, for every point.
+
+    A hinge multiplier below its cap says "on the margin" more sharply than the slack does,
+    which is zero there only up to the tolerance of the fit.
+    """
     kinds = np.full(len(slack), "inside", dtype="<U13")
-    kinds[slack <= ON_MARGIN] = "margin"
     kinds[slack > 1.0] = "misclassified"
+    below = alpha < problem.cap if problem.hard or isinstance(problem.loss, Hinge) else False
+    kinds[(slack <= ON_MARGIN) | below] = "margin"
     return kinds
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..certify.mistakes import PerceptronCertificate
@@ -26,7 +25,7 @@ from .perceptron_inputs import (
     put_start,
     training_set,
 )
-from .validation import FLOATS, all_or_nothing, canonical, check_rows
+from .validation import FLOATS, all_or_nothing, canonical, check_class_weight, check_rows
 
 # What fit learns about its training set, which a later stream makes untrue.
 OF_THE_TRAINING_SET = (
@@ -153,7 +152,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         """One pass over the points given, going on from the present weights.
 
         The first call must name all ``classes``.  What ``fit`` knew of its training set
-        (``alpha_``, ``certificate_``, …) is dropped: a stream has none.
+        (``alpha_``, ``certificate_``, …) is dropped: a stream has none.  The arrays of
+        weights are updated in place; copy them to keep an earlier state.
 
         Examples
         --------
@@ -244,12 +244,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             )
         else:
             labels = classes if labels is None else labels
-            scale = compute_class_weight(self.class_weight, classes=classes, y=labels)
-            if not (np.isfinite(scale).all() and scale.min() >= 0):
-                raise ValueError(
-                    "class_weight must hold finite weights of at least 0, got "
-                    f"{dict(zip(classes.tolist(), scale.tolist(), strict=True))}."
-                )
+            scale = check_class_weight(self.class_weight, classes, labels)
         return Rule(self.learning_rate * scale, float(self.margin), float(self.fit_intercept))
 
     def _sums(self) -> Weights:

@@ -52,7 +52,7 @@ def check_training(estimator, X, y):
     if len(classes) < 2:
         raise ValueError(
             f"{type(estimator).__name__} needs at least two classes, but y holds only one class: "
-            f"{classes[0]!r}. Check that the target column is right and that the training "
+            f"{classes[0]}. Check that the target column is right and that the training "
             "part contains examples of both."
         )
     return canonical(X), classes, codes
@@ -83,11 +83,20 @@ def check_weights(estimator, X, codes, classes, sample_weight, class_weight):
             )
     if class_weight is not None:
         labels = classes[codes]
-        by_class = compute_class_weight(class_weight, classes=classes, y=labels)
+        by_class = check_class_weight(class_weight, classes, labels)
         weight = by_class[codes] if weight is None else weight * by_class[codes]
     if weight is not None:
         _refuse_missing_class(estimator, weight, codes, classes)
     return weight
+
+
+def check_class_weight(class_weight, classes, labels) -> np.ndarray:
+    """One finite, non-negative weight per class."""
+    by_class = compute_class_weight(class_weight, classes=classes, y=labels)
+    if not (np.isfinite(by_class).all() and by_class.min() >= 0):
+        given = dict(zip(classes.tolist(), by_class.tolist(), strict=True))
+        raise ValueError(f"class_weight must hold finite weights of at least 0, got {given}.")
+    return by_class
 
 
 def _refuse_missing_class(estimator, weight, codes, classes) -> None:
@@ -95,7 +104,7 @@ def _refuse_missing_class(estimator, weight, codes, classes) -> None:
         if not weight[codes == code].max() > 0:
             raise ValueError(
                 f"{type(estimator).__name__} needs at least two classes with positive weight, "
-                f"but every example of class {label!r} has weight 0. "
+                f"but every example of class {label} has weight 0. "
                 "Give it a positive weight or remove the class from y."
             )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..certify.certificate import Certificate, certify
 from ..certify.repair import repair
+from ..problem.losses import slope
+from ..represent.rows import scores
 from .validation import check_rows, check_weights
 
 
@@ -26,9 +28,14 @@ def verify(model, X, y, sample_weight=None) -> Certificate:
     >>> verify(LinearSVM().fit(X, y), X, y).holds(1e-6)
     True
     """
+    if not hasattr(model, "_problem"):
+        raise TypeError(
+            f"verify recomputes the duality gap of a LinearSVM, got {type(model).__name__}. "
+            "What a perceptron can prove is in its certificate_."
+        )
     check_is_fitted(model)
     X = check_rows(model, X, reset=False)
-    y = np.asarray(y)
+    y = column_or_1d(y, warn=True)
     if len(y) != X.shape[0]:
         raise ValueError(f"verify got {X.shape[0]} rows in X but {len(y)} labels in y.")
     unknown = np.setdiff1d(y, model.classes_)
@@ -40,7 +47,7 @@ def verify(model, X, y, sample_weight=None) -> Certificate:
     codes = np.searchsorted(model.classes_, y)
     weight = check_weights(model, X, codes, model.classes_, sample_weight, model.class_weight)
     problem = model._problem(X, codes, weight)
-    w, b = model.coef_[0].astype(np.float64), float(model.intercept_[0])
+    w, b = model.coef_[0], float(model.intercept_[0])
     if len(model.alpha_) == len(y):
         alpha = model.alpha_
     else:
@@ -50,9 +57,6 @@ def verify(model, X, y, sample_weight=None) -> Certificate:
 
 def _from_margins(problem, w, b) -> np.ndarray:
     """Multipliers that would be optimal if w were: −c ℓ′(margin)."""
-    from ..problem.losses import slope
-    from ..represent.rows import scores
-
     margins = problem.y * (scores(problem.rows, w) + b)
     if problem.hard:
         return np.where((problem.c > 0) & (margins <= 1.0 + 1e-6), 1.0, 0.0)

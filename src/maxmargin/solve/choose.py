@@ -63,20 +63,19 @@ def stiffness(problem: Problem) -> float:
 
 
 def solve(
-    problem: Problem, watch: Watch, solver: str = "auto", start: Point | None = None, dtype=None
+    problem: Problem, watch: Watch, solver: str = "auto", start: Point | None = None
 ) -> tuple[Solution, Certificate]:
-    """Run the solver, return its best point made feasible, and the proof of how good it is.
-
-    ``dtype`` is the precision the model will be kept in: the weights are rounded to it
-    before they are certified, so that the certificate speaks of the model the user gets.
-    """
+    """Run the solver, return its best point made feasible, and the proof of how good it is."""
+    if start is not None and problem.bias is Bias.NONE:
+        start = start._replace(b=0.0)
     name, why = (solver, "asked for by name") if solver != "auto" else choose(problem)
     watch.solver = name
-    with _one_blas_thread(problem):
+    # A solver may overflow on the way; what it ends with is checked in ``finish``.
+    with _one_blas_thread(problem), np.errstate(all="ignore"):
         point, ending = _run(name, problem, watch, start)
-        best = finish(problem, point, dtype)
+        best = finish(problem, point, watch.tol)
         if solver == "auto" and _falls_short(best, watch, ending):
-            best, ending, name, why = _fall_back(problem, watch, dtype, best, ending, name, why)
+            best, ending, name, why = _fall_back(problem, watch, best, ending, name, why)
     point, f, certificate = best
     if certificate.holds(watch.tol):
         ending = Ending.REACHED
@@ -92,34 +91,59 @@ def _run(name: str, problem: Problem, watch: Watch, start: Point | None) -> tupl
     return SOLVERS[name](problem, watch, start)
 
 
-def finish(problem: Problem, point: Point, dtype=None) -> tuple[Point, np.ndarray, Certificate]:
-    """Feasible multipliers, weights rounded to ``dtype``, the best bias; Xw; the certificate."""
-    alpha = vertex(problem, repair(problem, point.alpha))
-    w, b = point.w, point.b
+def finish(problem: Problem, point: Point, tol: float) -> tuple[Point, np.ndarray, Certificate]:
+    """Feasible multipliers, the best bias, Xw, and the certificate."""
+    w, b, alpha = _finite(problem, point)
+    alpha = vertex(problem, repair(problem, alpha))
     if problem.hard:
         w, b, alpha = _unit_margin(problem, w, b, alpha)
-    if dtype is not None:
-        w = w.astype(dtype).astype(np.float64)
     f = scores(problem.rows, w)
     if problem.bias is Bias.FREE:
         b = best_bias(problem, f, b)
-    if dtype is not None:
-        b = float(np.asarray(b, dtype=dtype))
-    return Point(w, b, alpha), f, certify(problem, w, b, alpha, f)
+    certificate = certify(problem, w, b, alpha, f)
+    if not certificate.dual >= 0.0:  # no multipliers at all prove more
+        alpha = np.zeros_like(alpha)
+        certificate = certify(problem, w, b, alpha, f)
+    if not certificate.holds(tol):
+        w, b, f, certificate = _inflate(problem, w, b, alpha, f, certificate)
+    return Point(w, b, alpha), f, certificate
+
+
+def _inflate(problem: Problem, w, b, alpha, f, certificate: Certificate):
+    """Lengthen (w, b) by the slack that rounding left on the margin, if that helps.
+
+    A large C charges even 1e-16 of slack; a relative change of w by as much costs nothing.
+    """
+    slack = max(certificate.kkt_violation["zero"], certificate.kkt_violation["free"])
+    if not 0.0 < slack < 1e-6:
+        return w, b, f, certificate
+    t = 1.0 + 1.01 * slack + 4e-16
+    longer = certify(problem, t * w, t * b, alpha, t * f)
+    if longer.primal < certificate.primal:
+        return t * w, t * b, t * f, longer
+    return w, b, f, certificate
+
+
+def _finite(problem: Problem, point: Point) -> Point:
+    """The point, or the origin where a solver has overflowed."""
+    w, b, alpha = point
+    if not (np.isfinite(b) and np.isfinite(w).all() and np.isfinite(scores(problem.rows, w)).all()):
+        w, b = np.zeros_like(w), 0.0
+    return Point(w, b, alpha if np.isfinite(alpha).all() else np.zeros_like(alpha))
 
 
 def _falls_short(best, watch: Watch, ending: Ending) -> bool:
     return not best[-1].holds(watch.tol) and ending in (Ending.REACHED, Ending.STALLED)
 
 
-def _fall_back(problem, watch, dtype, best, ending, name, why):
+def _fall_back(problem, watch, best, ending, name, why):
     """Try the remaining solvers in turn; keep whatever is proved best."""
     _, d = problem.shape
     others = ["newton", "interior"] if d <= INTERIOR_COLUMNS else []
     for other in (o for o in others if o != name):
         watch.solver = other
         point, ended = _run(other, problem, watch, best[0])
-        found = finish(problem, point, dtype)
+        found = finish(problem, point, watch.tol)
         gap = best[-1].relative_gap
         if found[-1].relative_gap < gap:
             why = f"{name} stopped at a relative gap of {gap:.1e}"

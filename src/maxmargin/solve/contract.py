@@ -40,7 +40,7 @@ class Ending(Enum):
     REACHED = "the gap asked for was reached"
     TIME = "max_seconds ran out"
     ITERATIONS = "max_iter ran out"
-    STALLED = "no further progress in float64"
+    STALLED = "it made no more progress"
     INTERRUPTED = "interrupted from the keyboard"
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import nnls
 
-from ..certify.separability import COINCIDE, NotSeparableError, Separation, inseparability
+from ..certify.separability import NotSeparableError, Separation, inseparability, proves
 from ..problem.losses import Hinge
 from ..problem.problem import Bias, Problem
 from ..represent.rows import DenseRows, as_csr, scores, spread, sqnorms
@@ -91,29 +91,35 @@ def prove_inseparable(problem: Problem, alpha, columns) -> Separation | None:
     The support vectors alone are inseparable then; among them, non-negative least squares
     finds weights whose means agree to rounding.
     """
-    support = np.flatnonzero(alpha > 0)
     _, d = problem.shape
+    most = int(max(50, MOST_VALUES / (d + 2)))
+    support = np.flatnonzero(alpha > 0)
+    support = support[np.argsort(-alpha[support], kind="stable")[:most]]  # the heaviest
     weights = alpha
-    if 0 < len(support) * float(d + 2) <= MOST_VALUES:
+    if len(support):
         A = _class_points(problem, support, columns)
         goal = np.zeros(A.shape[1])
-        goal[d:] = 1.0
+        goal[-2 if problem.bias is not Bias.NONE else -1 :] = 1.0
         try:
             exact, _ = nnls(A.T, goal, maxiter=20 * A.shape[1])
         except RuntimeError:  # did not converge: keep the multipliers
-            exact = None
-        if exact is not None and exact.sum() > 0:
+            exact = np.zeros(1)
+        if np.isfinite(exact).all() and exact.sum() > 0:
             weights = np.zeros_like(alpha)
             weights[support] = exact
     proof = inseparability(problem, weights)
-    return proof if proof.residual is not None and proof.residual <= COINCIDE else None
+    return proof if proves(problem, proof) else None
 
 
 def _class_points(problem: Problem, index, columns) -> np.ndarray:
     """Rows (y (x − mean)/spread, [class +], [class −]); without a bias (y x/spread, 1)."""
     rows, y = problem.rows, problem.y[index]
-    X = rows.X[index] if isinstance(rows, DenseRows) else as_csr(rows)[index].toarray()
-    X = X.astype(np.float64)
+    if isinstance(rows, DenseRows):
+        X = rows.X[index].astype(np.float64)
+    else:  # columns that none of these rows has say nothing
+        some = as_csr(rows)[index]
+        used = np.unique(some.indices)
+        X, columns = some[:, used].toarray().astype(np.float64), columns[used]
     if problem.bias is not Bias.NONE:
         X = (X - X.mean(axis=0)) / columns
         return np.column_stack([X * y[:, None], y > 0, y < 0])
