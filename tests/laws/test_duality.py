@@ -26,7 +26,8 @@ def test_weak_duality_for_arbitrary_points(kind, seed, C):
     X, y = cloud(int(rng.integers(4, 40)), 3, seed=seed)
     q = problem(X, y, C, loss, bias, weight=rng.integers(0, 3, len(y)) + (np.arange(len(y)) < 2))
     alpha = repair(q, C * rng.random(len(y)) * 2)
-    certificate = certify(q, rng.standard_normal(3), rng.standard_normal(), alpha)
+    b = 0.0 if bias is Bias.NONE else rng.standard_normal()
+    certificate = certify(q, rng.standard_normal(3), b, alpha)
     assert certificate.feasible
     assert certificate.gap >= -1e-9 * max(1.0, abs(certificate.primal))
 

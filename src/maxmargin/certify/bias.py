@@ -20,9 +20,7 @@ SAME = 1e-12
 
 
 def best_bias(problem: Problem, f: np.ndarray, guess: float = 0.0) -> float:
-    """The minimising bias; ``guess`` only makes finding it faster."""
-    if not np.isfinite(f).all():
-        return guess
+    """The minimising bias for finite scores f; ``guess`` only makes finding it faster."""
     if problem.hard:
         return middle_bias(f, problem.y, problem.c)
     if isinstance(problem.loss, Hinge):
@@ -41,12 +39,15 @@ def _hinge_bias(f, y, c, guess):
     """A weighted order statistic of the breakpoints y_i − f_i, by partitioning."""
     n = f.shape[0]
     point, cost = np.empty(n), np.empty(n)
-    target, biggest, count = 0.0, 0.0, 0
+    target, biggest, count, total = 0.0, 0.0, 0, 0.0
     for i in range(n):
         if c[i] > 0.0:
             point[count], cost[count] = y[i] - f[i], c[i]
             biggest = max(biggest, c[i])
+            total += point[count]
             count += 1
+    if not np.isfinite(total):  # nothing can be compared
+        return guess
     for i in range(n):  # in units of the largest cost, equal costs add up exactly
         if y[i] > 0.0:
             target += c[i] / biggest

@@ -93,11 +93,16 @@ def _run(name: str, problem: Problem, watch: Watch, start: Point | None) -> tupl
 
 def finish(problem: Problem, point: Point, tol: float) -> tuple[Point, np.ndarray, Certificate]:
     """Feasible multipliers, the best bias, Xw, and the certificate."""
-    w, b, alpha = _finite(problem, point)
+    w, b, alpha = point
+    f = scores(problem.rows, w)
+    if not (np.isfinite(b) and np.isfinite(f).all()):  # overflow: the origin is better
+        w, b, f = np.zeros_like(w), 0.0, np.zeros_like(f)
+    if not np.isfinite(alpha).all():
+        alpha = np.zeros_like(alpha)
     alpha = vertex(problem, repair(problem, alpha))
     if problem.hard:
-        w, b, alpha = _unit_margin(problem, w, b, alpha)
-    f = scores(problem.rows, w)
+        w, b, alpha = _unit_margin(problem, w, b, alpha, f)
+        f = scores(problem.rows, w)
     if problem.bias is Bias.FREE:
         b = best_bias(problem, f, b)
     certificate = certify(problem, w, b, alpha, f)
@@ -122,14 +127,6 @@ def _inflate(problem: Problem, w, b, alpha, f, certificate: Certificate):
     if longer.primal < certificate.primal:
         return t * w, t * b, t * f, longer
     return w, b, f, certificate
-
-
-def _finite(problem: Problem, point: Point) -> Point:
-    """The point, or the origin where a solver has overflowed."""
-    w, b, alpha = point
-    if not (np.isfinite(b) and np.isfinite(w).all() and np.isfinite(scores(problem.rows, w)).all()):
-        w, b = np.zeros_like(w), 0.0
-    return Point(w, b, alpha if np.isfinite(alpha).all() else np.zeros_like(alpha))
 
 
 def _falls_short(best, watch: Watch, ending: Ending) -> bool:
@@ -173,13 +170,13 @@ def _one_blas_thread(problem: Problem):
     return _controller().limit(limits=1, user_api="blas")
 
 
-def _unit_margin(problem: Problem, w, b, alpha):
+def _unit_margin(problem: Problem, w, b, alpha, f):
     """Hard margin: scale (w, b) so that the closest point has margin 1, and α to its best.
 
     The best multiple t of α maximises t Σα − ½ t² ‖w_α‖².
     """
     if problem.bias is Bias.FREE:
-        b = best_bias(problem, scores(problem.rows, w), b)
+        b = best_bias(problem, f, b)
     closest = closest_margin(problem, Point(w, b, alpha))
     if closest > 0:
         w, b = w / closest, b / closest

@@ -9,6 +9,7 @@ less; repeated, it ends at a vertex, where the free points are independent.  [Ca
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from ..problem.losses import Hinge
 from ..problem.problem import Bias, Problem
@@ -19,6 +20,8 @@ MOST_WORK = 1e5
 MOST_FREE = 200
 # Singular values below this, relative to the largest, mean dependence.
 DEPENDENT = 1e-10
+# A row with this share of its length outside the span of the others is surely independent.
+SURELY = 1e-5
 
 
 def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
@@ -31,6 +34,8 @@ def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     if not 2 <= len(free) <= MOST_FREE or len(free) * float(d + 1) ** 2 > MOST_WORK:
         return alpha
     A = _signed_points(problem, free)
+    if len(free) <= A.shape[1] and _independent(A):  # as almost always
+        return alpha
     a, bound = alpha[free].copy(), cap[free]
     window = list(range(min(len(free), A.shape[1] + 1)))
     rest = list(range(len(window), len(free)))
@@ -66,6 +71,30 @@ def _signed_points(problem: Problem, index) -> np.ndarray:
     A /= np.maximum(np.abs(A).max(axis=0), 1e-300)
     A *= problem.y[index, None]
     return A
+
+
+@njit(cache=True, nogil=True)
+def _independent(A) -> bool:
+    """Gram–Schmidt: whether every row has a part of its own."""
+    m, d = A.shape
+    Q = A.copy()
+    for i in range(m):
+        before, after = 0.0, 0.0
+        for j in range(d):
+            before += Q[i, j] * Q[i, j]
+        for k in range(i):
+            dot = 0.0
+            for j in range(d):
+                dot += Q[i, j] * Q[k, j]
+            for j in range(d):
+                Q[i, j] -= dot * Q[k, j]
+        for j in range(d):
+            after += Q[i, j] * Q[i, j]
+        if after <= SURELY * SURELY * before:
+            return False
+        for j in range(d):
+            Q[i, j] /= np.sqrt(after)
+    return True
 
 
 def _null_vector(A: np.ndarray) -> np.ndarray | None:
