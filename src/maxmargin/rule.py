@@ -8,10 +8,13 @@ can cache such kernels on disk, which it cannot for function arguments or jitcla
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from numba.core import event
 from numba.extending import overload
 
 
@@ -47,3 +50,29 @@ def rule(verb: Any, noun: type, **jit_options) -> Callable:
 def defined(verb: Any, noun: Any) -> bool:
     """Whether ``verb`` has a rule for the class of ``noun``."""
     return type(noun) in verb.rules
+
+
+class _CompileNotice(event.Listener):
+    """Says once, at a terminal, why a first fit takes seconds."""
+
+    def __init__(self):
+        self.depth, self.began, self.total, self.told = 0, 0.0, 0.0, False
+
+    def on_start(self, event):
+        if self.depth == 0:
+            self.began = time.perf_counter()
+        self.depth += 1
+
+    def on_end(self, event):
+        self.depth -= 1
+        if self.depth == 0:
+            self.total += time.perf_counter() - self.began
+            if self.total > 1.0 and not self.told and sys.stderr.isatty():
+                self.told = True
+                print(
+                    "[maxmargin] compiling kernels for their first use; they are kept on disk",
+                    file=sys.stderr,
+                )
+
+
+event.register("numba:compile", _CompileNotice())
