@@ -48,13 +48,13 @@ def choose(problem: Problem) -> tuple[str, str]:
     n, d = problem.shape
     if tiny_solver.fits(problem):
         return "tiny", f"{n} × {d} values fit one compiled call"
-    if isinstance(problem.rows, SparseRows) and stiffness(problem) <= SOFT:
-        return "descent", f"sparse rows and C‖x‖² of about {stiffness(problem):.1g}: few epochs"
+    if d > NEWTON_COLUMNS and n > NEWTON_ROWS:
+        return "descent", f"{d} columns are too many for d × d systems: coordinate descent"
+    if isinstance(problem.rows, SparseRows) and (pull := stiffness(problem)) <= SOFT:
+        return "descent", f"sparse rows and C‖x‖² of about {pull:.1g}: few epochs"
     if d <= NEWTON_COLUMNS:
         return "newton", f"{d} columns: d × d Newton systems are cheap"
-    if n <= NEWTON_ROWS:
-        return "newton", f"{n} rows: n × n Newton systems are cheap"
-    return "descent", f"{d} columns are too many for d × d systems: coordinate descent"
+    return "newton", f"{n} rows: n × n Newton systems are cheap"
 
 
 def stiffness(problem: Problem) -> float:

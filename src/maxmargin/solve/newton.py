@@ -1,8 +1,9 @@
 """Newton's method for data with many rows and up to a few thousand columns.
 
 Hinge: a small random part of the rows is solved first (recursively), which tells which
-rows matter; then ``rounds.py`` goes on with these on the whole data.  Few rows are given
-to the augmented Lagrangian of ``lagrangian.py`` at once.
+rows matter; when a class is rare and the rows are sparse, a few epochs of coordinate
+descent tell it better.  Then ``rounds.py`` goes on with these rows on the whole data.  Few
+rows are given to the augmented Lagrangian of ``lagrangian.py`` at once.
 
 Squared hinge: every row with slack matters, so Newton steps run on all rows, again
 starting from the solution of a part.
@@ -14,18 +15,23 @@ import numpy as np
 
 from ..problem.losses import Hinge
 from ..problem.problem import Bias, Problem
-from ..represent.rows import combine, take
+from ..represent.rows import SparseRows, combine, take
 from .contract import Best, Ending, OutOfBudget, Point, Watch
+from .descent import descent
 from .lagrangian import Block, State, Terms, augment, block_slack, minimise
 from .rounds import solve_in_rounds
 
 # Rows that are solved at once rather than in rounds.
 FEW_ROWS = 1500
 ROWS_PER_COLUMN = 48
-# One row in this many makes the part that is solved first.
+# One row in this many makes the part that is solved first …
 SHRINK = 8
 # … but of each class at least this many rows per column.
 PER_CLASS = 2
+# When a class has fewer than this many rows per column in the part, and the rows are sparse,
+# a few epochs of coordinate descent are the better start.
+RARE = 4
+EPOCHS = 12
 
 
 def newton(problem: Problem, watch: Watch, start: Point | None = None) -> tuple[Point, Ending]:
@@ -53,6 +59,8 @@ def _solve(problem, mu, watch, start, best) -> Ending:
     """All biases below are in centred coordinates: b + μ·w."""
     n, d = problem.shape
     few = max(FEW_ROWS, ROWS_PER_COLUMN * (d + 1))
+    if start is None and n > few and _rare_and_sparse(problem):
+        start = _from_epochs(problem, watch)
     if start is not None:
         w, b = start.w, start.b + float(mu @ start.w)
     elif n > few:
@@ -66,6 +74,29 @@ def _solve(problem, mu, watch, start, best) -> Ending:
         reach = 3.0 * float(np.sqrt(SHRINK * (d + 1) / n))
         return solve_in_rounds(problem, mu, watch, best, w, b, start, reach)
     return _solve_at_once(problem, mu, watch, best, w, b, start)
+
+
+def _rare_and_sparse(problem: Problem) -> bool:
+    """Whether a part would hold too few rows of the rarer class, and epochs are cheap."""
+    _, d = problem.shape
+    rarer = min(np.count_nonzero(problem.y > 0), np.count_nonzero(problem.y < 0))
+    sparse = isinstance(problem.rows, SparseRows) and isinstance(problem.loss, Hinge)
+    return sparse and int(rarer) < RARE * SHRINK * (d + 1)
+
+
+def _from_epochs(problem: Problem, watch: Watch) -> Point:
+    """Where a few epochs of coordinate descent lead."""
+    inner = Watch(
+        tol=watch.tol,
+        max_iter=min(EPOCHS, watch.max_iter),
+        max_seconds=watch.max_seconds - watch.seconds,
+        seed=watch.seed,
+    )
+    point, ending = descent(problem, inner)
+    watch.n_iter += inner.n_iter
+    if ending is Ending.INTERRUPTED:
+        raise KeyboardInterrupt
+    return point
 
 
 def _from_a_part(problem: Problem, mu, watch: Watch, best: Best) -> tuple[np.ndarray, float]:
