@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import LinearSVM, NoMistakeBound, Perceptron, mistake_bound, separability, verify
+from maxmargin import (
+    KernelPerceptron,
+    LinearSVM,
+    NoMistakeBound,
+    Perceptron,
+    mistake_bound,
+    separability,
+    verify,
+)
 
 from ..helpers import cloud, oracle, separable_cloud
 
@@ -180,6 +188,11 @@ def test_bad_class_weights(weight):
     for model in (LinearSVM, Perceptron):
         with pytest.raises(ValueError, match="class_weight must hold finite weights"):
             model(class_weight=weight).fit(X, Y)
+
+
+def test_a_kernel_must_return_numbers():
+    with pytest.raises(ValueError, match="not a finite number"):
+        KernelPerceptron(kernel=lambda a, b: np.nan).fit(X, Y)
 
 
 def test_a_generator_is_no_random_state():

@@ -60,8 +60,13 @@ def plainly_valid(model, X, y) -> bool:
         and 0 < len(X) == len(y)
         and X.shape[1] == model.n_features_in_
         and not hasattr(model, "feature_names_in_")
-        and math.isfinite(X.sum())
+        and _finite(X)
     )
+
+
+def _finite(X) -> bool:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return math.isfinite(X.sum())
 
 
 def contiguous(X):

@@ -47,4 +47,10 @@ def between(A, B, kernel, parameters: dict) -> np.ndarray:
     with config_context(assume_finite=True):  # checked at the door already
         K = pairwise_kernels(A, B, metric=kernel, filter_params=True, **parameters)
     K = K.toarray() if sparse.issparse(K) else K
-    return np.asarray(K, dtype=np.float64)
+    K = np.asarray(K, dtype=np.float64)
+    if not np.isfinite(K).all():
+        raise ValueError(
+            f"The kernel {kernel!r} returned a value that is not a finite number. It must map two "
+            "rows to a number; check its parameters and the scale of the features."
+        )
+    return K
