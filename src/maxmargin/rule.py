@@ -47,11 +47,6 @@ def rule(verb: Any, noun: type, **jit_options) -> Callable:
     return register
 
 
-def defined(verb: Any, noun: Any) -> bool:
-    """Whether ``verb`` has a rule for the class of ``noun``."""
-    return type(noun) in verb.rules
-
-
 class _CompileNotice(event.Listener):
     """Says once, at a terminal, why a first fit takes seconds."""
 

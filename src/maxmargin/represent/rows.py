@@ -72,10 +72,6 @@ def shape(rows: Rows) -> tuple[int, int]:
     return len(rows.indptr) - 1, rows.width
 
 
-def dtype(rows: Rows) -> np.dtype:
-    return rows.X.dtype if isinstance(rows, DenseRows) else rows.data.dtype
-
-
 def take(rows: Rows, index: np.ndarray) -> Rows:
     """A copy of the rows named by ``index``, in the same storage and precision."""
     if isinstance(rows, DenseRows):

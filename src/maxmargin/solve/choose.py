@@ -9,6 +9,7 @@ interior  what the others leave unproved, when a dense d × d system can be held
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cache
 
 import numpy as np
@@ -155,18 +156,10 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-class _Nothing:
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        return False
-
-
 def _one_blas_thread(problem: Problem):
     """One BLAS thread: several, when other processes want the cores, were 20 times slower."""
     if tiny_solver.fits(problem):
-        return _Nothing()
+        return nullcontext()
     return _controller().limit(limits=1, user_api="blas")
 
 
