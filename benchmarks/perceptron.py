@@ -8,10 +8,6 @@ several repetitions counts; ours includes validation and the certificate.
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 import time
 import tracemalloc
 import warnings
@@ -22,8 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron as TheirPerceptron
 from sklearn.utils.validation import validate_data
 
-from maxmargin.estimators.kernel_perceptron import KernelPerceptron
-from maxmargin.estimators.perceptron import Perceptron
+from maxmargin import KernelPerceptron, Perceptron
 
 PASSES = 20
 REPEATS = 7

@@ -35,10 +35,8 @@ def test_smaller_C_wider_margin_more_support_vectors(iris):
     expected = [0.291, 0.318, 0.381, 0.446, 0.492, 0.569, 1.581]
     np.testing.assert_allclose(margins, expected, atol=5e-4)
     assert margins == sorted(margins)
-    counts = [len(fit.support_) for fit in fits]
-    assert counts[:4] == [3, 4, 6, 8]
-    assert counts[5:] == [37, 100]
-    assert counts[4] in (12, 13)
+    # 12 at C = 0.5, where SVC finds 12 or 13: see the next test.
+    assert [len(fit.support_) for fit in fits] == [3, 4, 6, 8, 12, 37, 100]
 
 
 def test_at_one_half_the_number_of_support_vectors_is_not_unique(iris):

@@ -22,12 +22,12 @@ from ..represent.rows import DenseRows, as_csr, combine, scores, take
 
 # Float64 rounding of one sum of n terms; a bias residual below this times Σα is zero.
 ROUNDING = 1e-12
-EPS = float(np.finfo(np.float64).eps)
-EXACT = 1e-6
 # How far rounding may push a gap below zero, relative to the objective.
 NEGATIVE = 1e-9
-# Slacks this near to zero are computed afresh in extended precision where C makes them count.
+# Slacks this near to zero are computed afresh in extended precision where C makes them count:
+# where one rounding per row, times C, could be this share of ½‖w‖².
 NEAR = 1e-6
+COUNTS = 1e-10
 MOST_NEAR = 2_000_000
 
 
@@ -37,8 +37,8 @@ class Certificate:
 
     ``kkt_violation`` maps each kind of point (``"zero"``: α = 0, ``"free"``: 0 < α < c,
     ``"bound"``: α = c) to the worst violation of its optimality condition, in units of the
-    margin; ``stationarity`` is ‖w − w_α‖ / max(1, ‖w‖); ``bias_residual`` is |Σ α_i y_i|
-    (a penalised bias: |b − Σ α_i y_i|) relative to Σ α_i.
+    margin; ``stationarity`` is ‖w − w_α‖ / max(1, ‖w‖), a penalised bias counting as one more
+    weight; ``bias_residual`` is |Σ α_i y_i| / Σ α_i for a free bias, |b| where there is none.
     """
 
     primal: float
@@ -132,35 +132,33 @@ def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None
     w_alpha = combine(problem.rows, alpha * problem.y)
     c, y = problem.c, problem.y
     hinge = problem.hard or isinstance(problem.loss, Hinge)
-    total = float(alpha.sum())
     r = float(alpha @ y)
     z = 1.0 - y * (f + b)
     norm = 0.5 * float(w @ w)
-    if not problem.hard and float(c.max()) * len(c) * EPS > 1e-4 * EXACT * norm:
+    if not problem.hard and float(c.max()) * len(c) * np.finfo(float).eps > COUNTS * norm:
         z = _sharpen(problem, w, b, z)
     loss_sum, conjugate_sum, kkt, box, closest = _sums(
         problem.loss, c, problem.cap, alpha, z, problem.hard, hinge
     )
     primal = norm + loss_sum
     dual = -0.5 * float(w_alpha @ w_alpha) - conjugate_sum
-    bias_gap = 0.0
+    drift, residual = float(np.linalg.norm(w - w_alpha)), 0.0
     if problem.bias is Bias.PENALIZED:
         primal += 0.5 * b * b
         dual -= 0.5 * r * r
-        bias_gap = abs(b - r) / max(1.0, abs(b))
+        drift = float(np.hypot(drift, b - r))
     elif problem.bias is Bias.FREE:
-        bias_gap = abs(r) / total if total > 0 else 0.0
+        residual = abs(r) / max(float(alpha.sum()), np.finfo(float).tiny)
     else:
-        bias_gap = abs(b)  # there must be none
+        residual = abs(b)  # there must be none
     if problem.hard and closest < 1.0 - 1e-9:
         primal = np.inf
-    scale = max(1.0, float(np.sqrt(w @ w)))
     return Certificate(
         primal=primal,
         dual=dual,
         kkt_violation={"zero": kkt[0], "free": kkt[1], "bound": kkt[2]},
-        stationarity=float(np.linalg.norm(w - w_alpha)) / scale,
-        bias_residual=bias_gap if problem.bias is not Bias.PENALIZED else 0.0,
+        stationarity=drift / max(1.0, float(np.sqrt(w @ w))),
+        bias_residual=residual,
         box_violation=box,
         problem=problem.summary(),
     )

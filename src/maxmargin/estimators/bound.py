@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
 from ..certify.mistakes import MistakeBound, NoMistakeBound
 from ..certify.separability import NotSeparableError, Separation
@@ -13,7 +12,7 @@ from ..problem.problem import Bias, Problem, costs
 from ..represent.rows import as_rows, scores, sqnorms
 from ..solve.choose import solve
 from ..solve.contract import Watch
-from .validation import check_training, positive
+from .validation import Question, check_training, positive
 
 # Stored values of the difference vectors x ⊗ (e_ℓ − e_z) up to which k classes are solved.
 MOST_VALUES = 20_000_000
@@ -34,7 +33,7 @@ def mistake_bound(X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf) -> 
     >>> round(answer.radius, 6), round(answer.margin, 6), round(answer.bound, 6)
     (2.0, 1.0, 4.0)
     """
-    X, classes, codes = check_training(_Question(), X, y)
+    X, classes, codes = check_training(Question(), X, y)
     watch = Watch(
         tol=positive("tol", tol),
         max_iter=10**6,
@@ -129,7 +128,3 @@ def _refuse_large(Z, k: int) -> None:
             f"{values:,} values; its limit is {MOST_VALUES:,}. Use a sample of the points, or "
             "two classes at a time."
         )
-
-
-class _Question(BaseEstimator):
-    """Carries feature names through scikit-learn's validation."""

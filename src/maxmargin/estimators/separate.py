@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from ..certify.separability import NotSeparableError, Separation
 from ..problem.losses import Hinge
@@ -11,7 +10,7 @@ from ..problem.problem import Bias, Problem, costs
 from ..represent.rows import as_rows
 from ..solve.choose import solve
 from ..solve.contract import Watch
-from .validation import check_training, positive
+from .validation import Question, check_training, positive
 
 
 def separability(X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf) -> Separation:
@@ -25,7 +24,7 @@ def separability(X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf) -> S
     >>> bool(separability([[0.0], [1.0], [2.0]], [0, 1, 0]))
     False
     """
-    X, classes, codes = check_training(_Question(), X, y)
+    X, classes, codes = check_training(Question(), X, y)
     if len(classes) > 2:
         raise ValueError(
             f"separability compares two classes, but y holds {len(classes)}: "
@@ -53,7 +52,3 @@ def separability(X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf) -> S
     return Separation(
         separable=True, margin=1.0 / float(np.linalg.norm(w)), w=w, b=b, certificate=certificate
     )
-
-
-class _Question(BaseEstimator):
-    """Carries feature names through scikit-learn's validation."""

@@ -44,10 +44,11 @@ def hard_margin(problem: Problem, watch: Watch, start, run) -> tuple[Point, Endi
             point, ending = run(soft, watch, point)
             if ending not in (Ending.REACHED, Ending.STALLED):
                 break
-            if separates(problem, point):
-                if point.alpha.max() < 0.999 * C and hard_gap(problem, point) <= target:
-                    return point, Ending.REACHED
-                if point.alpha.max() < 0.999 * C:  # right C, not yet precise
+            closest = closest_margin(problem, point)
+            if closest > 0.0:
+                if point.alpha.max() < 0.999 * C:  # the right C; precise enough, too?
+                    if hard_gap(problem, point, closest) <= target:
+                        return point, Ending.REACHED
                     if watch.tol < 1e-14:
                         break
                     watch.tol *= 1e-2
@@ -62,10 +63,6 @@ def hard_margin(problem: Problem, watch: Watch, start, run) -> tuple[Point, Endi
     return point, Ending.STALLED if ending is Ending.REACHED else ending
 
 
-def separates(problem: Problem, point: Point) -> bool:
-    return closest_margin(problem, point) > 0.0
-
-
 def closest_margin(problem: Problem, point: Point) -> float:
     """min y(w·x + b), with b half way between the classes when it is free."""
     f, y, alive = scores(problem.rows, point.w), problem.y, problem.c > 0
@@ -74,9 +71,8 @@ def closest_margin(problem: Problem, point: Point) -> float:
     return float((y * (f + point.b))[alive].min())
 
 
-def hard_gap(problem: Problem, point: Point) -> float:
+def hard_gap(problem: Problem, point: Point, closest: float) -> float:
     """Relative gap of the hard margin, roughly: from w alone and Σα = ‖w‖² at the optimum."""
-    closest = closest_margin(problem, point)
     norm = float(point.w @ point.w)
     if problem.bias is Bias.PENALIZED:
         norm += point.b**2
