@@ -151,6 +151,22 @@ def draw(results: list[dict], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
+def save(results: list[dict], name: str) -> Path:
+    """Write results with what they were measured on; returns where they are."""
+    RESULTS.mkdir(exist_ok=True)
+    record = {
+        "version": __version__,
+        "date": date.today().isoformat(),
+        "python": platform.python_version(),
+        "cpu": platform.processor() or platform.machine(),
+        "clock": time.get_clock_info("perf_counter").implementation,
+        "results": results,
+    }
+    path = RESULTS / name
+    path.write_text(json.dumps(record, indent=1, default=float))
+    return path
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, help="folder with real data sets")
@@ -180,18 +196,9 @@ def main() -> None:
                     "entries": entries,
                 }
             )
-    RESULTS.mkdir(exist_ok=True)
-    record = {
-        "version": __version__,
-        "date": date.today().isoformat(),
-        "python": platform.python_version(),
-        "cpu": platform.processor() or platform.machine(),
-        "clock": time.get_clock_info("perf_counter").implementation,
-        "results": results,
-    }
-    (RESULTS / "linear_svm.json").write_text(json.dumps(record, indent=1, default=float))
-    draw(results, RESULTS / "linear_svm.png")
-    print(f"\nwritten: {RESULTS / 'linear_svm.json'}, {RESULTS / 'linear_svm.png'}")
+    path = save(results, "linear_svm.json")
+    draw(results, path.with_suffix(".png"))
+    print(f"\nwritten: {path}, {path.with_suffix('.png')}")
 
 
 if __name__ == "__main__":

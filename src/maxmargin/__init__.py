@@ -10,6 +10,9 @@ __version__ = "0.1.0"
 
 _HOME = {
     "LinearSVM": "estimators.linear_svm",
+    "LogisticRegression": "estimators.logistic_regression",
+    "OneVsRest": "estimators.one_vs_rest",
+    "OneVsOne": "estimators.one_vs_one",
     "Perceptron": "estimators.perceptron",
     "KernelPerceptron": "estimators.kernel_perceptron",
     "perceptron_steps": "estimators.steps",

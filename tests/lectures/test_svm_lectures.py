@@ -93,3 +93,19 @@ def test_versicolor_and_virginica_are_not_separable():
     assert lam[y == 1].sum() == pytest.approx(1)
     assert lam[y == 2].sum() == pytest.approx(1)
     np.testing.assert_allclose(lam[y == 1] @ X[y == 1], lam[y == 2] @ X[y == 2], atol=1e-9)
+
+
+def test_three_iris_classes_are_not_separable_by_two_features():
+    """Sepal width and petal width; weights β of (flower, wrong class) cancel in every class."""
+    X, y = load_iris(return_X_y=True)
+    X = X[:, [1, 3]]
+    answer = separability(X, y)
+    assert not answer.separable
+    assert answer.classes == 3
+    assert answer.residual < 1e-12
+    beta = answer.weights
+    assert beta.shape == (150, 3)
+    assert (beta >= 0).all()
+    alpha = np.where(np.eye(3, dtype=bool)[y], beta.sum(axis=1, keepdims=True), -beta)
+    np.testing.assert_allclose(alpha.T @ X, 0, atol=1e-12)
+    np.testing.assert_allclose(alpha.sum(axis=0), 0, atol=1e-12)

@@ -82,6 +82,6 @@ def test_without_a_bias():
     assert not separability(X, y, fit_intercept=False).separable
 
 
-def test_three_classes_are_refused_in_words():
-    with pytest.raises(ValueError, match="Select two"):
-        separability(np.eye(3), [0, 1, 2])
+def test_an_unknown_solver_is_refused_in_words():
+    with pytest.raises(ValueError, match="solver must be one of"):
+        separability(np.eye(2), [0, 1], solver="magic")

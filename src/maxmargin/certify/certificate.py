@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from ..problem.losses import Hinge, conjugate, value
+from ..problem.losses import Hinge, Logistic, SquaredHinge, conjugate, largest, slope, value
 from ..problem.problem import Bias, Problem
 from ..represent.rows import DenseRows, as_csr, combine, scores, take
 
@@ -135,10 +135,11 @@ def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None
     r = float(alpha @ y)
     z = 1.0 - y * (f + b)
     norm = 0.5 * float(w @ w)
-    if not problem.hard and float(c.max()) * len(c) * np.finfo(float).eps > COUNTS * norm:
+    kinked = not (problem.hard or isinstance(problem.loss, Logistic))
+    if kinked and float(c.max()) * len(c) * np.finfo(float).eps > COUNTS * norm:
         z = _sharpen(problem, w, b, z)
     loss_sum, conjugate_sum, kkt, box, closest = _sums(
-        problem.loss, c, problem.cap, alpha, z, problem.hard, hinge
+        problem.loss, c, problem.cap, alpha, z, problem.hard, hinge, _unit(problem)
     )
     primal = norm + loss_sum
     dual = -0.5 * float(w_alpha @ w_alpha) - conjugate_sum
@@ -164,6 +165,11 @@ def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None
     )
 
 
+def _unit(problem: Problem) -> float:
+    """Half a change of the slope 2(1 − m) is a change of the margin; a logistic slope stands."""
+    return 0.5 if isinstance(problem.loss, SquaredHinge) else 1.0
+
+
 def _sharpen(problem: Problem, w, b, z) -> np.ndarray:
     """Slacks near zero in extended precision: a large C multiplies their rounding.
 
@@ -181,7 +187,7 @@ def _sharpen(problem: Problem, w, b, z) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _sums(loss, c, cap, alpha, z, hard, hinge):
+def _sums(loss, c, cap, alpha, z, hard, hinge, per_slope):
     """Σ c ℓ(m), Σ c ℓ*(−α/c), worst KKT violation by kind, box violation, smallest margin."""
     loss_sum, conjugate_sum, box, closest = 0.0, 0.0, 0.0, np.inf
     zero, free, bound = 0.0, 0.0, 0.0
@@ -198,10 +204,10 @@ def _sums(loss, c, cap, alpha, z, hard, hinge):
         else:
             loss_sum += c[i] * max(0.0, slack) if hinge else c[i] * value(loss, m)
             unit = min(max(a, 0.0), cap[i]) / c[i]
-            conjugate_sum += c[i] * conjugate(loss, min(unit, 1.0) if hinge else unit)
-            box = max(box, -a / c[i], (a - cap[i]) / c[i] if hinge else 0.0)
+            conjugate_sum += c[i] * conjugate(loss, min(unit, largest(loss)))
+            box = max(box, -a / c[i], (a - cap[i]) / c[i])
         if not hinge:
-            free = max(free, abs(max(0.0, slack) - 0.5 * a / c[i]))
+            free = max(free, per_slope * abs(a / c[i] + slope(loss, m)))
         elif a <= 0.0:
             zero = max(zero, slack)
         elif a >= cap[i]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
+from types import ModuleType
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -11,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..problem.losses import LOSSES, Hinge
-from ..problem.problem import Bias, Problem, costs
+from ..problem.problem import Bias
+from ..represent.lanes import score_chunks
 from ..represent.rows import as_rows, scores
-from ..solve.choose import SOLVERS, solve
-from ..solve.contract import Ending, Point, Watch
+from ..solve.contract import Ending, Watch
+from . import svm_joint, svm_reduced, svm_two
 from .validation import (
     all_or_nothing,
     check_rows,
@@ -26,15 +27,20 @@ from .validation import (
     positive,
 )
 
-# A slack below this is rounding: the point lies on its margin.
-ON_MARGIN = 1e-7
+MULTICLASS = {
+    "max": svm_joint,
+    "sum": svm_joint,
+    "rest": svm_reduced,
+    "pairs": svm_reduced,
+}
 
 
 class LinearSVM(ClassifierMixin, BaseEstimator):
     """Support vector machine with a free bias, solved exactly, with a certificate.
 
-    Minimises  ½‖w‖² + C Σ sᵢ ℓ(yᵢ (w·xᵢ + b))  over w and b, with ℓ the hinge
-    max(0, 1 − m) or its square.  The bias is not penalised.
+    Two classes: minimises  ½‖w‖² + C Σ sᵢ ℓ(yᵢ (w·xᵢ + b))  over w and b, with ℓ the hinge
+    max(0, 1 − m) or its square.  More classes: ½‖W‖² + C Σ sᵢ ℓ(W xᵢ + b, yᵢ) with one weight
+    vector and one bias per class (see ``multiclass``).  Biases are not penalised.
 
     Parameters
     ----------
@@ -42,6 +48,12 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         Price of slack.  Large C: few violations, narrow margin.  ``inf``: the hard margin,
         which raises ``NotSeparableError`` with a proof when no separator exists.
     loss : {"hinge", "squared_hinge"}, default="hinge"
+    multiclass : {"max", "sum", "rest", "pairs"}, default="max"
+        What a row of class y pays when there are more than two classes.  ``"max"``: the
+        largest of max(0, 1 − s_y + s_c) over the wrong classes c (Crammer and Singer).
+        ``"sum"``: their sum (Weston and Watkins).  ``"rest"``: one two-class machine for every
+        class against all others.  ``"pairs"``: one for every pair, and the most duels won.
+        With two classes all four are the same machine.
     tol : float, default=1e-6
         Relative duality gap at which the fit counts as solved: the objective is then
         proved to be within ``tol`` times itself of the optimum.
@@ -55,7 +67,8 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None
         Multiplies C for the examples of each class.
     solver : {"auto", "tiny", "newton", "descent", "interior"}, default="auto"
-        What was chosen and why is told in ``solver_`` and ``solver_reason_``.
+        What was chosen and why is told in ``solver_`` and ``solver_reason_``.  The "max" and
+        "sum" rules know "newton" and "descent".
     warm_start : bool, default=False
         Start from the present solution.
     random_state : int or None
@@ -66,14 +79,18 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_, intercept_ : w as (1, d) and b as (1,), in float64 whatever the data
+    coef_, intercept_ : w as (1, d) and b as (1,), in float64 whatever the data; (k, d) and
+        (k,) for k classes, one row per pair for ``"pairs"``
     certificate_ : Certificate
         Primal, dual, gap and KKT residuals, recomputed from the data in float64.
-    alpha_ : (n,) multiplier of every training point
-    support_, dual_coef_ : indices with α > 0, and their yᵢαᵢ as (1, n_support)
+    alpha_ : (n,) multiplier of every training point; with k classes (n, k): how much each
+        point blames each wrong class (``"rest"``, ``"pairs"``: one column per machine)
+    support_, dual_coef_ : indices of points with a positive multiplier, and their signed
+        multipliers: ``coef_ == dual_coef_ @ X[support_]``
     support_kind_ : for each of them "margin", "inside" or "misclassified"
-    slack_ : (n,) ξᵢ = max(0, 1 − yᵢ(w·xᵢ + b))
-    margin_ : γ = 1/‖w‖
+    slack_ : (n,) ξᵢ = max(0, 1 − yᵢ(w·xᵢ + b)); with several slacks per point, their sum
+    margin_ : γ = 1/‖w‖; for k classes 1/(√2 ‖W‖), the smallest of all
+        (w_y − w_c)·x/√(2Σ‖w‖²) when there is no slack
     history_ : list of steps with seconds, primal, dual
     n_iter_, solver_, solver_reason_, classes_, n_features_in_, feature_names_in_
 
@@ -94,6 +111,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         C=1.0,
         *,
         loss="hinge",
+        multiclass="max",
         tol=1e-6,
         max_iter=10_000,
         max_seconds=np.inf,
@@ -107,6 +125,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     ):
         self.C = C
         self.loss = loss
+        self.multiclass = multiclass
         self.tol = tol
         self.max_iter = max_iter
         self.max_seconds = max_seconds
@@ -119,21 +138,22 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X, y, sample_weight=None):
-        """Fit to training points X (n, d), dense or sparse, and labels y of two kinds."""
+        """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""
         with all_or_nothing(self):
             watch = self._watch()
-            one_of("solver", self.solver, ["auto", *SOLVERS])
+            positive("C", self.C, infinite=True)
+            one_of("multiclass", self.multiclass, MULTICLASS)
             X, classes, codes = check_training(self, X, y)
-            _refuse_many_classes(classes)
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
-            problem = self._problem(X, codes, weight)
-            start = self._start(problem) if self.warm_start else None
-            solution, certificate = solve(problem, watch, self.solver, start)
             self.classes_ = classes
-            self._keep(problem, solution, certificate)
-        if solution.ending is not Ending.REACHED:
-            _warn(solution, certificate, self)
+            ending = self._form().fit(self, X, codes, weight, watch)
+        if ending is not Ending.REACHED:
+            _warn(ending, self)
         return self
+
+    def _form(self) -> ModuleType:
+        """How the problem is posed: two classes, k at once, or two at a time."""
+        return svm_two if len(self.classes_) == 2 else MULTICLASS[self.multiclass]
 
     def _watch(self) -> Watch:
         seed = self.random_state
@@ -147,100 +167,87 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
             seed=0 if seed is None else int(seed),
         )
 
-    def _problem(self, X, codes, weight) -> Problem:
-        C = positive("C", self.C, infinite=True)
-        loss = LOSSES[one_of("loss", self.loss, LOSSES)]
-        bias = Bias.FREE
+    def _bias(self) -> Bias:
         if not self.fit_intercept:
-            bias = Bias.NONE
-        elif self.penalize_bias:
-            bias = Bias.PENALIZED
-        y = np.where(codes == 1, 1.0, -1.0)
-        return Problem(as_rows(X), y, costs(C, weight, len(y)), loss, bias)
+            return Bias.NONE
+        return Bias.PENALIZED if self.penalize_bias else Bias.FREE
 
-    def _start(self, problem: Problem) -> Point | None:
-        """The present solution, if there is one for as many columns."""
-        n, d = problem.shape
-        if not hasattr(self, "coef_") or self.coef_.shape[1] != d:
-            return None
-        same_rows = len(self.alpha_) == n
-        alpha = np.clip(self.alpha_, 0.0, problem.cap) if same_rows else np.zeros(n)
-        return Point(self.coef_[0], float(self.intercept_[0]), alpha)
-
-    def _keep(self, problem: Problem, solution, certificate) -> None:
-        w, b, alpha = solution.point
-        margins = problem.y * (solution.scores + b)
-        self.coef_ = w[None, :]
-        self.intercept_ = np.array([b])
-        self.alpha_ = alpha
-        self.slack_ = np.where(problem.c > 0, np.maximum(0.0, 1.0 - margins), 0.0)
-        self.support_ = np.flatnonzero(alpha > 0)
-        self.dual_coef_ = (alpha * problem.y)[self.support_][None, :]
-        self.support_kind_ = support_kinds(problem, alpha, self.slack_)[self.support_]
-        norm = float(np.linalg.norm(w))
-        self.margin_ = 1.0 / norm if norm > 0 else np.inf
+    def _note(self, solution, certificate) -> None:
+        """What every form tells of its fit."""
         self.certificate_ = certificate
         self.history_ = solution.history
         self.n_iter_ = solution.n_iter
         self.solver_ = solution.solver
         self.solver_reason_ = solution.why
 
+    def _recertify(self, X, codes, weight):
+        return self._form().recertify(self, X, codes, weight)
+
     def decision_function(self, X):
-        """w·x + b for every row: positive on the side of ``classes_[1]``."""
+        """w·x + b for every row: positive on the side of ``classes_[1]``.
+
+        With k classes (n, k): the score of every class; for ``multiclass="pairs"`` the number
+        of duels it wins, ties broken by how clearly.
+        """
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
-        return scores(as_rows(X), self.coef_[0]) + float(self.intercept_[0])
+        rows = as_rows(check_rows(self, X, reset=False))
+        if len(self.classes_) == 2:
+            return scores(rows, self.coef_[0]) + float(self.intercept_[0])
+        parts = [f + self.intercept_ for _, f in score_chunks(rows, self.coef_)]
+        f = np.concatenate(parts)
+        return svm_reduced.votes(f, len(self.classes_)) if self.multiclass == "pairs" else f
 
     def predict(self, X):
-        """The label of the side on which each row lies."""
-        positive_side = self.decision_function(X) > 0
-        return self.classes_[positive_side.astype(int)]
+        """The label of the side on which each row lies, or of the class with the best score."""
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
     def signed_distance(self, X):
-        """γ = (w·x + b)/‖w‖: the distance of each row to the hyperplane, with its side's sign."""
+        """γ = (w·x + b)/‖w‖: the distance of each row to the hyperplane, with its side's sign.
+
+        With k classes (n, k): the smallest distance, with its sign, to the hyperplanes where
+        the class and another score the same.  It is positive for the class predicted, and
+        there it is the distance to the boundary of its region.
+        """
         f = self.decision_function(X)
-        norm = float(np.linalg.norm(self.coef_))
-        return f / norm if norm > 0 else f
+        if f.ndim == 1:
+            norm = float(np.linalg.norm(self.coef_))
+            return f / norm if norm > 0 else f
+        if self.multiclass == "pairs":
+            raise ValueError(
+                "signed_distance needs one weight vector per class, but multiclass='pairs' has "
+                "one per pair. Use decision_function, or multiclass='max', 'sum' or 'rest'."
+            )
+        return _distances(f, self.coef_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = True
         return tags
 
 
-def support_kinds(problem: Problem, alpha: np.ndarray, slack: np.ndarray) -> np.ndarray:
-    """On the margin, inside it, or on the wrong side, for every point.
-
-    A hinge multiplier below its cap says "on the margin" more sharply than the slack does,
-    which is zero there only up to the tolerance of the fit.
-    """
-    kinds = np.full(len(slack), "inside", dtype="<U13")
-    kinds[slack > 1.0] = "misclassified"
-    below = alpha < problem.cap if problem.hard or isinstance(problem.loss, Hinge) else False
-    kinds[(slack <= ON_MARGIN) | below] = "margin"
-    return kinds
+def _distances(f: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """min over c′ ≠ c of (f_c − f_c′)/‖W_c − W_c′‖."""
+    out = np.empty_like(f)
+    for c in range(len(W)):
+        others = np.arange(len(W)) != c
+        norms = np.linalg.norm(W[c] - W[others], axis=1)
+        norms[norms == 0.0] = 1.0
+        out[:, c] = ((f[:, [c]] - f[:, others]) / norms).min(axis=1)
+    return out
 
 
-def _refuse_many_classes(classes) -> None:
-    if len(classes) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"y holds {len(classes)} classes, the first being {classes[:5].tolist()}. "
-            "Select two of them, or wrap LinearSVM in scikit-learn's OneVsRestClassifier."
-        )
-
-
-def _warn(solution, certificate, estimator) -> None:
+def _warn(ending: Ending, model: LinearSVM) -> None:
     advice = {
         Ending.TIME: "give it more max_seconds, or continue with warm_start=True",
         Ending.ITERATIONS: "raise max_iter, or continue with warm_start=True",
         Ending.INTERRUPTED: "continue with warm_start=True",
         Ending.STALLED: "scale the features to similar size, lower C, or accept a larger tol",
-    }[solution.ending]
+    }[ending]
+    certificate = model.certificate_
     warnings.warn(
-        f"LinearSVM stopped before the gap asked for (tol={estimator.tol:g}): "
-        f"{solution.ending.value}. The model kept has relative gap "
+        f"LinearSVM stopped before the gap asked for (tol={model.tol:g}): "
+        f"{ending.value}. The model kept has relative gap "
         f"{certificate.relative_gap:.1e} ({certificate}). To get closer: {advice}.",
         ConvergenceWarning,
         stacklevel=3,

@@ -5,16 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from ..certify.separability import NotSeparableError, Separation
+from ..problem.class_losses import MaxHinge
 from ..problem.losses import Hinge
+from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, Problem, costs
-from ..represent.rows import as_rows
+from ..represent.rows import Rows, as_rows
 from ..solve.choose import solve
+from ..solve.choose_classes import solve_classes
 from ..solve.contract import Watch
-from .validation import Question, check_training, positive
+from .validation import Question, check_training, one_of, positive
 
 
-def separability(X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf) -> Separation:
-    """Whether a hyperplane separates the two classes of y, with proof either way.
+def separability(
+    X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf, solver="auto"
+) -> Separation:
+    """Whether linear scores separate the classes of y, with proof either way.
+
+    Two classes are separated by a hyperplane, with margin min y(w·x + b)/‖w‖.  k classes are
+    separated by W and b under which every point scores highest in its own class, with margin
+    min (W_y − W_c)·x + b_y − b_c over √2 ‖W‖, which for k = 2 is the same.  ``solver`` may be
+    "newton" or "descent" instead of a choice by size.
 
     Examples
     --------
@@ -23,32 +33,47 @@ def separability(X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf) -> S
     1.0
     >>> bool(separability([[0.0], [1.0], [2.0]], [0, 1, 0]))
     False
+    >>> print(round(separability([[0.0], [2.0], [4.0]], [0, 1, 2]).margin, 6))
+    0.5
     """
     X, classes, codes = check_training(Question(), X, y)
-    if len(classes) > 2:
-        raise ValueError(
-            f"separability compares two classes, but y holds {len(classes)}: "
-            f"{classes[:5].tolist()}. Select two of them."
-        )
-    signs = np.where(codes == 1, 1.0, -1.0)
     bias = Bias.FREE if fit_intercept else Bias.NONE
-    problem = Problem(as_rows(X), signs, costs(np.inf, None, len(signs)), Hinge(), bias)
     watch = Watch(
         tol=positive("tol", tol),
         max_iter=10**6,
         max_seconds=positive("max_seconds", max_seconds, infinite=True),
     )
+    solver = one_of("solver", solver, ("auto", "newton", "descent"))
+    separate = _separate_two if len(classes) == 2 else _separate_many
     try:
-        solution, certificate = solve(problem, watch)
+        return separate(as_rows(X), codes, len(classes), bias, watch, solver)
     except NotSeparableError as error:
         return error.proof
-    w, b, _ = solution.point
+
+
+def _separate_two(rows: Rows, codes, k: int, bias: Bias, watch: Watch, solver: str) -> Separation:
+    signs = np.where(codes == 1, 1.0, -1.0)
+    problem = Problem(rows, signs, costs(np.inf, None, len(signs)), Hinge(), bias)
+    solution, certificate = solve(problem, watch, solver)
     if not np.isfinite(certificate.primal):
-        raise RuntimeError(
-            "separability found neither a separator nor a proof that none exists "
-            f"({solution.ending.value}): any margin is below {(2 * certificate.dual) ** -0.5:.1e}. "
-            "Scale the features, or allow more max_seconds."
-        )
-    return Separation(
-        separable=True, margin=1.0 / float(np.linalg.norm(w)), w=w, b=b, certificate=certificate
+        raise _undecided(solution.ending, (2.0 * certificate.dual) ** -0.5)
+    w, b, _ = solution.point
+    return Separation(True, 1.0 / float(np.linalg.norm(w)), w, b, certificate)
+
+
+def _separate_many(rows: Rows, codes, k: int, bias: Bias, watch: Watch, solver: str) -> Separation:
+    c = costs(np.inf, None, len(codes))
+    problem = MulticlassProblem(rows, codes.astype(np.int64), c, MaxHinge(), k, bias)
+    solution, certificate = solve_classes(problem, watch, solver)
+    if not np.isfinite(certificate.primal):
+        raise _undecided(solution.ending, 0.5 * certificate.dual**-0.5)
+    W, b, _ = solution.point
+    return Separation(True, np.sqrt(0.5) / float(np.linalg.norm(W)), W, b, certificate)
+
+
+def _undecided(ending, most: float) -> RuntimeError:
+    return RuntimeError(
+        "separability found neither a separator nor a proof that none exists "
+        f"({ending.value}): any margin is below {most:.1e}. "
+        "Scale the features, or allow more max_seconds."
     )

@@ -20,6 +20,7 @@ from ..represent.rows import as_rows, repeats
 from .labels import label_codes
 
 FLOATS = [np.float64, np.float32]
+ROWS = {"accept_sparse": "csr", "dtype": FLOATS, "accept_large_sparse": True}
 
 
 class Question(BaseEstimator):
@@ -38,19 +39,17 @@ def all_or_nothing(estimator):
         raise
 
 
-def check_rows(estimator, X, *, reset: bool):
-    """X as a float32/float64 array or CSR matrix with feature names noted or compared."""
-    X = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True
-    )
-    return canonical(X)
+def check_rows(estimator, X, *, reset: bool, **other):
+    """X as a float32/float64 array or CSR matrix with feature names noted or compared.
+
+    ``other`` settings of scikit-learn's validation take the place of ours.
+    """
+    return canonical(validate_data(estimator, X, reset=reset, **(ROWS | other)))
 
 
-def check_training(estimator, X, y):
+def check_training(estimator, X, y, **other):
     """X as in ``check_rows``, the sorted classes, and each label's index among them."""
-    X, y = validate_data(
-        estimator, X, y, accept_sparse="csr", dtype=FLOATS, accept_large_sparse=True
-    )
+    X, y = validate_data(estimator, X, y, **(ROWS | other))
     if y.dtype.kind not in "iub":
         check_classification_targets(y)
     classes, codes = label_codes(y)

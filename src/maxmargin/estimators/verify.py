@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from ..certify.certificate import Certificate, certify
-from ..certify.repair import repair
-from ..problem.losses import slope
-from ..represent.rows import scores
+from ..certify.certificate import Certificate
 from .validation import check_rows, check_weights
 
 
@@ -28,7 +25,7 @@ def verify(model, X, y, sample_weight=None) -> Certificate:
     >>> verify(LinearSVM().fit(X, y), X, y).holds(1e-6)
     True
     """
-    if not hasattr(model, "_problem"):
+    if not hasattr(model, "_recertify"):
         raise TypeError(
             f"verify recomputes the duality gap of a LinearSVM, got {type(model).__name__}. "
             "What a perceptron can prove is in its certificate_."
@@ -46,18 +43,4 @@ def verify(model, X, y, sample_weight=None) -> Certificate:
         )
     codes = np.searchsorted(model.classes_, y)
     weight = check_weights(model, X, codes, model.classes_, sample_weight, model.class_weight)
-    problem = model._problem(X, codes, weight)
-    w, b = model.coef_[0], float(model.intercept_[0])
-    if len(model.alpha_) == len(y):
-        alpha = model.alpha_
-    else:
-        alpha = repair(problem, _from_margins(problem, w, b))
-    return certify(problem, w, b, alpha)
-
-
-def _from_margins(problem, w, b) -> np.ndarray:
-    """Multipliers that would be optimal if w were: −c ℓ′(margin)."""
-    margins = problem.y * (scores(problem.rows, w) + b)
-    if problem.hard:
-        return np.where((problem.c > 0) & (margins <= 1.0 + 1e-6), 1.0, 0.0)
-    return problem.c * np.array([-slope(problem.loss, m) for m in margins])
+    return model._recertify(X, codes, weight)

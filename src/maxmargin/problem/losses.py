@@ -7,6 +7,7 @@ Fenchel–Young,  ℓ(m) + ℓ*(−a) ≥ −a m,  holds for every m and a, with
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +25,10 @@ class SquaredHinge(NamedTuple):
 
 class PerceptronLoss(NamedTuple):
     """ℓ(m) = max(0, −m);  ℓ*(−a) = 0 on [0, 1]."""
+
+
+class Logistic(NamedTuple):
+    """ℓ(m) = log(1 + exp(−m));  ℓ*(−a) = a log a + (1 − a) log(1 − a) on [0, 1]."""
 
 
 LOSSES: dict[str, Hinge | SquaredHinge] = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
@@ -127,5 +132,33 @@ def _(loss, a):
 
 
 @rule(largest, PerceptronLoss)
+def _(loss):
+    return 1.0
+
+
+@rule(value, Logistic)
+def _(loss, m):
+    # The exponential of a negative number never overflows.
+    return math.log1p(math.exp(-m)) if m > 0.0 else math.log1p(math.exp(m)) - m
+
+
+@rule(slope, Logistic)
+def _(loss, m):
+    if m > 0.0:
+        small = math.exp(-m)
+        return -small / (1.0 + small)
+    return -1.0 / (1.0 + math.exp(m))
+
+
+@rule(conjugate, Logistic)
+def _(loss, a):
+    if not 0.0 <= a <= 1.0:
+        return np.inf
+    if a == 0.0 or a == 1.0:
+        return 0.0
+    return a * math.log(a) + (1.0 - a) * math.log1p(-a)
+
+
+@rule(largest, Logistic)
 def _(loss):
     return 1.0

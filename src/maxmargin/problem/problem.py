@@ -16,9 +16,9 @@ from functools import cached_property
 import numpy as np
 
 from ..represent.rows import Rows, shape
-from .losses import Hinge, SquaredHinge
+from .losses import Hinge, Logistic, SquaredHinge
 
-MarginLoss = Hinge | SquaredHinge
+MarginLoss = Hinge | SquaredHinge | Logistic
 
 
 class Bias(Enum):
@@ -44,10 +44,10 @@ class Problem:
 
     @cached_property
     def cap(self) -> np.ndarray:
-        """The largest multiplier of every example: c for hinge, ∞ for squared hinge."""
-        if isinstance(self.loss, Hinge):
-            return self.c
-        return np.where(self.c > 0, np.inf, 0.0)
+        """The largest multiplier of every example: ∞ for squared hinge, c for the others."""
+        if isinstance(self.loss, SquaredHinge):
+            return np.where(self.c > 0, np.inf, 0.0)
+        return self.c
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -57,10 +57,12 @@ class Problem:
         """Variables and constraints, as the lectures count them."""
         n, d = self.shape
         biases = 0 if self.bias is Bias.NONE else 1
+        name = f"{type(self.loss).__name__}, bias {self.bias.value}"
+        if isinstance(self.loss, Logistic):
+            return f"{name}: {d + biases} variables ({d} weights, {biases} bias)"
         slacks = 0 if self.hard else n
         return (
-            f"{type(self.loss).__name__}, bias {self.bias.value}: "
-            f"{d + biases + slacks} variables ({d} weights, {biases} bias, {slacks} slacks), "
+            f"{name}: {d + biases + slacks} variables ({d} weights, {biases} bias, {slacks} slacks), "
             f"{n} margin constraints"
         )
 

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import cache
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from ..certify.bias import best_bias
 from ..certify.certificate import Certificate, certify
@@ -26,6 +24,7 @@ from .descent import descent
 from .hard import closest_margin, hard_margin
 from .interior import interior
 from .newton import newton
+from .threads import one_blas_thread
 from .vertex import vertex
 
 SOLVERS: dict[str, Callable] = {
@@ -72,7 +71,8 @@ def solve(
     name, why = (solver, "asked for by name") if solver != "auto" else choose(problem)
     watch.solver = name
     # A solver may overflow on the way; what it ends with is checked in ``finish``.
-    with _one_blas_thread(problem), np.errstate(all="ignore"):
+    one_thread = nullcontext() if tiny_solver.fits(problem) else one_blas_thread()
+    with one_thread, np.errstate(all="ignore"):
         point, ending = _run(name, problem, watch, start)
         best = finish(problem, point, watch.tol)
         if solver == "auto" and _falls_short(best, watch, ending):
@@ -149,18 +149,6 @@ def _fall_back(problem, watch, best, ending, name, why):
         if not _falls_short(best, watch, ending):
             break
     return best, ending, name, why
-
-
-@cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _one_blas_thread(problem: Problem):
-    """One BLAS thread: several, when other processes want the cores, were 20 times slower."""
-    if tiny_solver.fits(problem):
-        return nullcontext()
-    return _controller().limit(limits=1, user_api="blas")
 
 
 def _unit_margin(problem: Problem, w, b, alpha, f):

@@ -21,6 +21,14 @@ class Point(NamedTuple):
     alpha: np.ndarray
 
 
+class ClassPoint(NamedTuple):
+    """The same for k classes: W (k, d), b (k,), multipliers β (n, k) with β_iy = 0."""
+
+    W: np.ndarray
+    b: np.ndarray
+    beta: np.ndarray
+
+
 class Step(NamedTuple):
     """One line of a fit's history."""
 

@@ -42,7 +42,7 @@ def _through_columns(G, h, s, bias, delta, g_w, g_b):
         S = float(s.sum()) + delta
         H -= np.outer(h, h / S)
         rhs = rhs + h * (g_b / S)
-    dw = _solve(H, rhs)
+    dw = solve_scaled(H, rhs)
     db = 0.0 if bias is Bias.NONE else -(g_b + float(h @ dw)) / S
     return dw, db
 
@@ -52,7 +52,7 @@ def _through_points(A, s, bias, delta, g_w, g_b):
     K = A @ A.T
     K[np.diag_indices_from(K)] += 1.0
     e = np.sqrt(s)
-    solved = _solve(K, np.column_stack([A @ g_w, e]))
+    solved = solve_scaled(K, np.column_stack([A @ g_w, e]))
     Ag, Ke = solved[:, 0], solved[:, 1]
     if bias is Bias.NONE:
         return A.T @ Ag - g_w, 0.0
@@ -61,7 +61,7 @@ def _through_points(A, s, bias, delta, g_w, g_b):
     return A.T @ (Ag - db * Ke) - g_w, db
 
 
-def _solve(H, rhs):
+def solve_scaled(H, rhs):
     """Cholesky after scaling the diagonal to one; a growing shift if rounding defeats it."""
     scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), 1e-300))
     H *= scale[:, None]

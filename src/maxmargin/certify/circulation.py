@@ -1,0 +1,206 @@
+"""From nearly feasible multipliers of k classes to feasible ones.
+
+The multipliers are a flow on the graph of classes, F_yc = Σ_{i of class y} β_ic, and a free
+bias asks that as much flows into every class as out of it: a circulation.  A solver ends
+with one that is so only nearly; the dual bounds the optimum only if it is so exactly.
+
+First the free multipliers are moved, which near the optimum costs the dual only at second
+order.  What remains is removed by scaling β_ic by exp(u_y − u_c), where the potentials u
+minimise Σ F_yc exp(u_y − u_c): at its minimum in- and outflow agree.  [Osborne 1960]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.sparse.csgraph import connected_components
+
+from ..problem.class_losses import MaxHinge, SumHinge
+from ..problem.multiclass import MulticlassProblem
+from ..problem.problem import Bias
+from .multiclass import residual
+
+# A residual below this share of the flow is the rounding of its own sum.
+ROUNDING = 1e-15
+MOVES = 4
+# A multiplier this close to its limit, relatively, is at its limit but for rounding.
+SNAP = 1e-6
+NEWTON_STEPS = 50
+
+
+def repair_classes(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
+    """Multipliers in their domain with Σ_i α_i = 0 (float64), as close as is cheap."""
+    beta = np.array(beta[:, : problem.k], dtype=np.float64)
+    beta[np.arange(len(beta)), problem.y] = 0.0
+    cap_each, cap_all = _caps(problem)
+    _snap(beta, cap_each, cap_all)
+    _into_domain(beta, cap_each, cap_all)
+    if problem.bias is not Bias.FREE or not beta.any():
+        return beta
+    for _ in range(MOVES):
+        r = residual(problem, beta)
+        if np.abs(r).max() <= ROUNDING * beta.sum():
+            return beta
+        before = np.abs(r).sum()
+        moved = beta.copy()
+        laplacian = np.zeros((problem.k, problem.k))
+        _room(problem.y, beta, cap_each, cap_all, laplacian)
+        potential = np.linalg.lstsq(laplacian, r, rcond=1e-12)[0]
+        _move(problem.y, moved, cap_each, cap_all, potential)
+        _into_domain(moved, cap_each, cap_all)
+        if not np.abs(residual(problem, moved)).sum() < 0.5 * before:
+            break
+        beta = moved
+    return _balance(problem, beta, cap_each, cap_all)
+
+
+def _caps(problem: MulticlassProblem) -> tuple[np.ndarray, np.ndarray]:
+    """The largest β_ic and the largest Σ_c β_ic of every row."""
+    none = np.where(problem.c > 0, np.inf, 0.0)
+    if problem.hard:
+        return none, none
+    each = problem.c if isinstance(problem.loss, SumHinge) else none
+    total = problem.c if isinstance(problem.loss, MaxHinge) else none
+    return each, total
+
+
+@njit(cache=True, nogil=True)
+def _snap(beta, cap_each, cap_all):
+    """Put multipliers on the limits that they miss by rounding (float32 solvers) only."""
+    for i in range(beta.shape[0]):
+        total = 0.0
+        for c in range(beta.shape[1]):
+            if abs(beta[i, c] - cap_each[i]) <= SNAP * cap_each[i] < np.inf:
+                beta[i, c] = cap_each[i]
+            total += beta[i, c]
+        if abs(total - cap_all[i]) <= SNAP * cap_all[i] < np.inf and total > 0.0:
+            for c in range(beta.shape[1]):
+                beta[i, c] *= cap_all[i] / total
+
+
+@njit(cache=True, nogil=True)
+def _into_domain(beta, cap_each, cap_all):
+    for i in range(beta.shape[0]):
+        total = 0.0
+        for c in range(beta.shape[1]):
+            beta[i, c] = min(max(beta[i, c], 0.0), cap_each[i])
+            total += beta[i, c]
+        if total > cap_all[i]:
+            shrink = cap_all[i] / total
+            for c in range(beta.shape[1]):
+                beta[i, c] *= shrink
+
+
+@njit(cache=True, nogil=True)
+def _weights(own, row, cap_each, cap_all, w):
+    """How freely each class of a row can move; ``w[own]`` tells whether their sum can.
+
+    Returns Σw over the wrong classes.
+    """
+    total, sum_w = 0.0, 0.0
+    for c in range(row.shape[0]):
+        w[c] = max(0.0, min(row[c], cap_each - row[c]))
+        total += row[c]
+        sum_w += w[c]
+    w[own] = 1.0 if total < cap_all else 0.0
+    if w[own] > 0.0 and cap_all < np.inf and total > 0.0:
+        shrink = min(1.0, (cap_all - total) / total)
+        for c in range(row.shape[0]):
+            w[c] = w[c] * shrink if c != own else 1.0
+        sum_w *= shrink
+    return sum_w
+
+
+@njit(cache=True, nogil=True)
+def _room(y, beta, cap_each, cap_all, laplacian):
+    """The Laplacian of the graph along whose edges free multipliers can be moved.
+
+    A row whose sum is free ties each of its classes to its own; at its cap it ties them to
+    one another.
+    """
+    k = beta.shape[1]
+    w = np.empty(k)
+    for i in range(beta.shape[0]):
+        own = y[i]
+        sum_w = _weights(own, beta[i], cap_each[i], cap_all[i], w)
+        if sum_w <= 0.0:
+            continue
+        for c in range(k):
+            if c == own or w[c] <= 0.0:
+                continue
+            laplacian[c, c] += w[c]
+            if w[own] > 0.0:
+                laplacian[own, own] += w[c]
+                laplacian[own, c] -= w[c]
+                laplacian[c, own] -= w[c]
+            else:
+                for e in range(k):
+                    if e != own and w[e] > 0.0:
+                        laplacian[c, e] -= w[c] * w[e] / sum_w
+
+
+@njit(cache=True, nogil=True)
+def _move(y, beta, cap_each, cap_all, potential):
+    """Move free multipliers down the potential: Σ_i α_i changes by −Laplacian · potential."""
+    k = beta.shape[1]
+    w = np.empty(k)
+    for i in range(beta.shape[0]):
+        own = y[i]
+        sum_w = _weights(own, beta[i], cap_each[i], cap_all[i], w)
+        if sum_w <= 0.0:
+            continue
+        level = potential[own]
+        if w[own] <= 0.0:
+            level = 0.0
+            for c in range(k):
+                if c != own:
+                    level += w[c] * potential[c] / sum_w
+        for c in range(k):
+            if c != own:
+                beta[i, c] += w[c] * (potential[c] - level)
+
+
+def _balance(problem: MulticlassProblem, beta, cap_each, cap_all) -> np.ndarray:
+    """Scale the flow into a circulation, dropping what cannot be part of one."""
+    k, y = problem.k, problem.y
+    flow = np.zeros((k, k))
+    _add_flow(y, beta, flow)
+    _, component = connected_components(flow > 0.0, directed=True, connection="strong")
+    inside = component[:, None] == component[None, :]
+    flow = np.where(inside, flow, 0.0)
+    u = np.zeros(k)
+    scaled = flow
+    for _ in range(NEWTON_STEPS):
+        out, into = scaled.sum(axis=1), scaled.sum(axis=0)
+        if np.abs(out - into).max() <= ROUNDING * flow.sum():
+            break
+        laplacian = np.diag(out + into) - scaled - scaled.T
+        step = -np.linalg.lstsq(laplacian, out - into, rcond=1e-14)[0]
+        step /= max(1.0, np.abs(step).max())
+        u += step
+        scaled = flow * np.exp(u[:, None] - u[None, :])
+    factor = np.where(inside, np.exp(u[:, None] - u[None, :]), 0.0)
+    over = _scale(y, beta, factor, cap_each, cap_all)
+    return beta / over if over > 1.0 else beta
+
+
+@njit(cache=True, nogil=True)
+def _add_flow(y, beta, flow):
+    for i in range(beta.shape[0]):
+        for c in range(beta.shape[1]):
+            flow[y[i], c] += beta[i, c]
+
+
+@njit(cache=True, nogil=True)
+def _scale(y, beta, factor, cap_each, cap_all):
+    """Scale in place; returns by how much some row is now beyond its cap."""
+    over = 1.0
+    for i in range(beta.shape[0]):
+        total, most = 0.0, 0.0
+        for c in range(beta.shape[1]):
+            beta[i, c] *= factor[y[i], c]
+            total += beta[i, c]
+            most = max(most, beta[i, c])
+        if total > 0.0:
+            over = max(over, total / cap_all[i], most / cap_each[i])
+    return over

@@ -1,0 +1,231 @@
+"""The certificate of a softmax fit: recomputed from the data in float64.
+
+    primal(W, b) = ½‖W‖² + Σ c_i (log Σ_c exp s_ic − s_iy),          s_i = W x_i + b
+    dual(p)      = −½‖W_p‖² − Σ c_i Σ_c p_ic log p_ic,               W_p = Σ c_i (e_y − p_i) x_iᵀ
+
+For any probabilities p with Σ c_i p_i = Σ c_i e_y (a free bias asks for that) weak duality
+says dual(p) ≤ optimum ≤ primal(W, b).  The probabilities used are the model's own, softmax(s),
+with b moved until the constraint holds to rounding; then primal − dual = ½‖W − W_p‖², half the
+squared gradient.  Both sides are nevertheless summed independently.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..problem.multiclass import MulticlassProblem
+from ..problem.problem import Bias
+from ..represent.lanes import class_combine, score_chunks
+from .certificate import ROUNDING, Certificate
+
+# Σ c p is wanted this near to Σ c e_y, relative to the multipliers' sum: rounding.
+BALANCED = 1e-14
+MOST_STEPS = 50
+# A step of the biases must leave less than this share of the residual, or the curvature is
+# computed afresh.
+POOR = 0.1
+# Rows from which the curvature in the biases is estimated: all, or this many per class.
+FEW_ROWS, ROWS_PER_CLASS = 4096, 4
+# Numbers from which on the scores are kept in single precision.  That moves p, which may be
+# any probabilities, but not the proof: the primal is then summed in a pass of its own.
+MANY = 1 << 25
+
+
+class Sums(NamedTuple):
+    """What a pass over the scores adds up."""
+
+    loss: float
+    entropy: float
+    multipliers: float
+    residual: np.ndarray
+
+
+def balanced(problem: MulticlassProblem, W, b) -> tuple[np.ndarray, Certificate]:
+    """The best biases for the weights W, near b, and the certificate of (W, b)."""
+    S = _scores(problem, W)
+    if problem.bias is Bias.FREE:
+        b, sums = _balance(problem, S, np.asarray(b, dtype=np.float64))
+        b = b - b.mean()
+    else:
+        b = np.zeros(problem.k)
+        sums = _weigh(problem, S, b)
+    return b, _certificate(problem, W, b, S, sums)
+
+
+def certify_softmax(problem: MulticlassProblem, W: np.ndarray, b: np.ndarray) -> Certificate:
+    """Recompute primal and dual of (W, b) from the data; p comes from b made balanced."""
+    S = _scores(problem, W)
+    at_b = _weigh(problem, S, b)
+    if problem.bias is not Bias.FREE or _is_balanced(at_b):
+        return _certificate(problem, W, b, S, at_b)
+    near, sums = _balance(problem, S, np.asarray(b, dtype=np.float64))
+    certificate = _certificate(problem, W, near, S, sums)
+    loss = at_b.loss if S.dtype == np.float64 else _loss(problem, W, b)
+    return Certificate(**{**vars(certificate), "primal": 0.5 * float(np.sum(W * W)) + loss})
+
+
+def _scores(problem: MulticlassProblem, W) -> np.ndarray:
+    """X Wᵀ, the one array of n × k numbers."""
+    n, _ = problem.shape
+    S = np.empty((n, problem.k), dtype=np.float64 if n * problem.k <= MANY else np.float32)
+    for part, s in score_chunks(problem.rows, W):
+        S[part] = s
+    return S
+
+
+def _certificate(problem, W, b, S, sums: Sums) -> Certificate:
+    def steps(part: slice) -> np.ndarray:
+        alpha = np.empty((part.stop - part.start, problem.k))
+        _multipliers(S[part], b, problem.y[part], problem.c[part], alpha)
+        return alpha
+
+    W_p = class_combine(problem.rows, problem.k, steps)
+    loss = sums.loss if S.dtype == np.float64 else _loss(problem, W, b)
+    norm = float(np.sum(W * W))
+    if problem.bias is Bias.FREE:
+        scale = max(sums.multipliers, np.finfo(float).tiny)
+        residual = float(np.abs(sums.residual).max()) / scale
+    else:
+        residual = float(np.abs(b).max())  # there must be none
+    dual, free = -0.5 * float(np.sum(W_p * W_p)) - sums.entropy, 0.0  # p is the model's own
+    if not dual >= 0.0:  # certainty, p = e_y, proves more
+        dual, free, residual = 0.0, 1.0, 0.0
+        W_p = np.zeros_like(W)
+    return Certificate(
+        primal=0.5 * norm + loss,
+        dual=dual,
+        kkt_violation={"zero": 0.0, "free": free, "bound": 0.0},
+        stationarity=float(np.linalg.norm(W - W_p)) / max(1.0, math.sqrt(norm)),
+        bias_residual=residual,
+        box_violation=0.0,
+        problem=problem.summary(),
+    )
+
+
+def _loss(problem, W, b) -> float:
+    """Σ c ℓ in float64, chunk by chunk."""
+    total = 0.0
+    for part, s in score_chunks(problem.rows, W):
+        total += _add_up(s, b, problem.y[part], problem.c[part], np.zeros(problem.k))[0]
+    return total
+
+
+def _is_balanced(sums: Sums) -> bool:
+    return float(np.abs(sums.residual).max()) <= ROUNDING * sums.multipliers
+
+
+def _balance(problem, S, b) -> tuple[np.ndarray, Sums]:
+    """Newton's method on b ↦ Σ c (log Σ exp(s + b) − b_y), which is convex."""
+    sums, A = _weigh(problem, S, b), None
+    for _ in range(MOST_STEPS):
+        size = float(np.abs(sums.residual).max())
+        if size <= BALANCED * sums.multipliers:
+            break
+        fresh = A is None
+        if A is None:
+            A = _curvature(problem, S, b)
+        step = _solve(A, sums.residual)
+        t, found = 1.0, None
+        while t > 1e-6:
+            trial = _weigh(problem, S, b + t * step)
+            left = float(np.abs(trial.residual).max())
+            if left < (1.0 - 0.1 * t) * size:
+                found = trial
+                break
+            t *= 0.25
+        if found is None:
+            if fresh:
+                break
+            A = None
+            continue
+        b, sums = b + t * step, found
+        if left > POOR * size:
+            A = None
+    return b, sums
+
+
+def _solve(A, residual) -> np.ndarray:
+    """A⁻¹ r with the diagonal scaled to one; equal shifts of all biases count as curved."""
+    scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), np.finfo(float).tiny))
+    H = (A + np.trace(A) / len(A) ** 2) * scale[:, None] * scale
+    H[np.diag_indices_from(H)] += ROUNDING
+    return scale * np.linalg.solve(H, scale * residual)
+
+
+def _curvature(problem, S, b) -> np.ndarray:
+    """A = Σ c (diag p − p pᵀ), over so many rows as make it good enough."""
+    n, k = S.shape
+    stride = max(1, n // max(FEW_ROWS, ROWS_PER_CLASS * k))
+    some = slice(None, None, stride)
+    S, y, c = S[some], problem.y[some], problem.c[some]
+    p = np.empty((len(c), k))
+    _multipliers(S, b, y, c, p)
+    np.negative(p, out=p)
+    live = c > 0
+    p[np.arange(len(c)), y] += c  # −α = c (p − e_y)
+    weighted = p[live] / c[live][:, None]
+    A = np.diag(p.sum(axis=0)) - weighted.T @ p[live]
+    return A * (problem.c.sum() / max(c.sum(), np.finfo(float).tiny))
+
+
+def _weigh(problem, S, b) -> Sums:
+    residual = np.zeros(problem.k)
+    loss, entropy, multipliers = _add_up(S, b, problem.y, problem.c, residual)
+    return Sums(loss, entropy, multipliers, residual)
+
+
+@njit(cache=True, nogil=True)
+def _add_up(S, b, y, c, residual):
+    """Σ c ℓ, Σ c Σ p log p, Σ c (1 − p_y); adds Σ α to ``residual``, without cancellation."""
+    n, k = S.shape
+    loss, entropy, multipliers = 0.0, 0.0, 0.0
+    s = np.empty(k)
+    for i in range(n):
+        if c[i] <= 0.0:
+            continue
+        top = -np.inf
+        for j in range(k):
+            s[j] = np.float64(S[i, j]) + b[j]
+            top = max(top, s[j])
+        own, total, others, mean = s[y[i]] - top, 0.0, 0.0, 0.0
+        for j in range(k):
+            shifted = s[j] - top
+            s[j] = math.exp(shifted)
+            total += s[j]
+            mean += s[j] * shifted
+            if j != y[i]:
+                others += s[j]
+        scale = c[i] / total
+        log_total = math.log(total)
+        loss += c[i] * (math.log1p(others) if own == 0.0 else log_total - own)
+        entropy += c[i] * (mean / total - log_total)
+        multipliers += scale * others
+        residual[y[i]] += scale * others
+        for j in range(k):
+            if j != y[i]:
+                residual[j] -= scale * s[j]
+    return loss, entropy, multipliers
+
+
+@njit(cache=True, nogil=True)
+def _multipliers(S, b, y, c, alpha):
+    """α = c (e_y − softmax(s + b)) of every row."""
+    n, k = S.shape
+    for i in range(n):
+        top = -np.inf
+        for j in range(k):
+            alpha[i, j] = np.float64(S[i, j]) + b[j]
+            top = max(top, alpha[i, j])
+        total, others = 0.0, 0.0
+        for j in range(k):
+            alpha[i, j] = math.exp(alpha[i, j] - top)
+            total += alpha[i, j]
+            if j != y[i]:
+                others += alpha[i, j]
+        for j in range(k):
+            alpha[i, j] *= -c[i] / total
+        alpha[i, y[i]] = c[i] * others / total

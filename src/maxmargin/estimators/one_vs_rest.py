@@ -1,0 +1,133 @@
+"""OneVsRest: each class against all others, with the regions where the answers conflict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from .reduction import Guess, Reduction
+
+
+def _gives_probabilities(model) -> bool:
+    return hasattr(model.estimator, "predict_proba")
+
+
+class OneVsRest(Reduction):
+    """One classifier per class, which tells it from all the others.
+
+    Each classifier only learns to get its own sign right, so for some points no classifier
+    says yes, and for some several do.  By default such points go to the class with the
+    highest score.  With ``unknown`` they are called by that label instead.
+
+    Parameters
+    ----------
+    estimator : classifier of two classes
+        Of this package or of scikit-learn.  Its ``decision_function`` is used, or else its
+        ``predict_proba`` (less ½), or else its ``predict`` (as ±1).
+    unknown : label, default: always guess
+        The label of points that no class or more than one claims.  Any single label will do,
+        also ``None``.  The predictions are of the classes' own type if it can hold the label
+        (-1 among integers, nan among floats, a word among words), and objects otherwise.
+    rest : label or None, default=None
+        A class without a classifier of its own, which claims the points that no other class
+        claims: k classes with k − 1 classifiers.  Then only points that several classes claim
+        are unknown.
+    n_jobs : int or None, default=None
+        Threads to fit in: ``None`` for one (or what a joblib context says), -1 for as many
+        as there are processors.
+    verbose : int, default=0
+        1 prints progress a few times a second, 2 after every classifier.
+
+    Attributes
+    ----------
+    estimators_ : list of fitted classifiers, whose class 1 is their own and 0 the rest
+    positives_ : the label that each of them tells from the rest
+    coef_, intercept_ : (number of classifiers, d) and (number of classifiers,), where the
+        classifiers have them
+    certificates_ : list of the classifiers' certificates, where they have them
+    classes_, n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    Two classes need one classifier, for ``classes_[1]`` against ``classes_[0]``, and no point
+    is unknown.
+
+    Examples
+    --------
+    Three corners of a triangle.  Nobody claims its middle:
+
+    >>> from maxmargin import LinearSVM, OneVsRest
+    >>> X = [[0, 0], [0, 1], [9, 0], [9, 1], [4, 8], [5, 8]]
+    >>> y = ["left", "left", "right", "right", "top", "top"]
+    >>> model = OneVsRest(LinearSVM(), unknown="?").fit(X, y)
+    >>> print(model.predict([[0, 2], [4.5, 3]]))
+    ['left' '?']
+    >>> model.claims([[0, 2], [4.5, 3]])
+    array([[ True, False, False],
+           [False, False, False]])
+    """
+
+    def __init__(self, estimator, *, unknown=Guess, rest=None, n_jobs=None, verbose=0):
+        self.estimator = estimator
+        self.unknown = unknown
+        self.rest = rest
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _questions(self, codes) -> dict[str, Any]:
+        self._own = np.arange(len(self.classes_))
+        if (rest := self._rest()) is not None:
+            self._own = np.delete(self._own, rest)
+        self.positives_ = self.classes_[self._own]
+        names = self.positives_.tolist()
+        return {
+            f"class {name!r} against the rest": code
+            for name, code in zip(names, self._own, strict=True)
+        }
+
+    def _rest(self) -> int | None:
+        """The code of the class without a classifier, if there is one."""
+        place = np.flatnonzero(self.classes_ == self.rest)
+        if self.rest is not None and len(place) == 0:
+            raise ValueError(
+                f"rest must be None or one of the classes in y, {self.classes_.tolist()}, "
+                f"got rest={self.rest!r}."
+            )
+        if len(self.classes_) == 2:
+            return 0
+        return int(place[0]) if len(place) else None
+
+    def _fit_one(self, question, X, codes, weight):
+        return self._fit_base(X, (codes == question).astype(int), weight)
+
+    def _contest(self, answers) -> np.ndarray:
+        """The scores; the class without one has as much as the strongest claim lacks.
+
+        And a hair more: a score of exactly zero is no claim.
+        """
+        return self._spread(answers, np.nextafter(-answers.max(axis=1), np.inf))
+
+    def _claimed(self, answers) -> np.ndarray:
+        said = answers > 0
+        return self._spread(said, ~said.any(axis=1))
+
+    def _spread(self, own, rest) -> np.ndarray:
+        """(n, k) from the columns of the classes with a classifier, and that of the rest."""
+        full = np.empty((len(own), len(self.classes_)), dtype=own.dtype)
+        full[:] = rest[:, None]
+        full[:, self._own] = own
+        return full
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X):
+        """(n, k): the classifiers' probabilities, divided by their sum.
+
+        The class without a classifier gets what the largest of the others leaves to one.
+        """
+        own = self._ask(X, lambda model, rows: model.predict_proba(rows)[:, 1])
+        P = self._spread(own, 1.0 - own.max(axis=1))
+        total = P.sum(axis=1, keepdims=True)
+        even = np.full_like(P, 1.0 / P.shape[1])  # where every classifier is sure it is not
+        return np.divide(P, total, out=even, where=total > 0)

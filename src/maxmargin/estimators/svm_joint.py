@@ -1,0 +1,126 @@
+"""LinearSVM with k classes at once: the "max" and the "sum" rule."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..certify.certificate import Certificate
+from ..certify.circulation import repair_classes
+from ..certify.multiclass import certify_classes
+from ..problem.class_losses import CLASS_LOSSES, MaxHinge, MaxSquaredHinge
+from ..problem.losses import LOSSES
+from ..problem.multiclass import MulticlassProblem
+from ..problem.problem import costs
+from ..represent.lanes import score_chunks
+from ..represent.rows import as_rows
+from ..solve.choose_classes import CLASS_SOLVERS, solve_classes
+from ..solve.contract import ClassPoint, Ending, Watch
+from .svm_two import ON_MARGIN
+from .validation import one_of
+
+KINDS = np.array(["margin", "inside", "misclassified"])
+
+
+def pose(model, X, codes, weight) -> MulticlassProblem:
+    """The k-class problem of the model's parameters."""
+    loss = CLASS_LOSSES[model.multiclass, one_of("loss", model.loss, LOSSES)]
+    c = costs(float(model.C), weight, len(codes))
+    codes = codes.astype(np.int64, copy=False)
+    return MulticlassProblem(as_rows(X), codes, c, loss, len(model.classes_), model._bias())
+
+
+def fit(model, X, codes, weight, watch: Watch) -> Ending:
+    one_of("solver", model.solver, ["auto", *CLASS_SOLVERS])
+    problem = pose(model, X, codes, weight)
+    start = _start(model, problem) if model.warm_start else None
+    solution, certificate = solve_classes(problem, watch, model.solver, start)
+    W, b, beta = solution.point
+    slack, kind = _look(problem, W, b, beta)
+    model.coef_, model.intercept_, model.alpha_ = W, b, beta
+    model.slack_ = slack
+    model.support_ = np.flatnonzero(beta.any(axis=1))
+    dual = -beta[model.support_]
+    dual[np.arange(len(dual)), codes[model.support_]] = -dual.sum(axis=1)
+    model.dual_coef_ = dual.T
+    model.support_kind_ = KINDS[kind[model.support_]]
+    norm = float(np.linalg.norm(W))
+    model.margin_ = 1.0 / (np.sqrt(2.0) * norm) if norm > 0 else np.inf
+    model._note(solution, certificate)
+    return solution.ending
+
+
+def _start(model, problem: MulticlassProblem) -> ClassPoint | None:
+    """The present solution, if there is one for as many columns and classes."""
+    n, d = problem.shape
+    k = problem.k
+    if getattr(model, "coef_", np.empty((0, 0))).shape != (k, d):
+        return None
+    same_rows = np.shape(model.alpha_) == (n, k)
+    beta = repair_classes(problem, model.alpha_) if same_rows else np.zeros((n, k))
+    return ClassPoint(model.coef_, model.intercept_, beta)
+
+
+def _look(problem: MulticlassProblem, W, b, beta) -> tuple[np.ndarray, np.ndarray]:
+    """Slack and kind of every row."""
+    n, _ = problem.shape
+    slack, kind = np.zeros(n), np.zeros(n, dtype=np.int64)
+    one_each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
+    capped = isinstance(problem.loss, MaxHinge)
+    for part, f in score_chunks(problem.rows, W):
+        _look_at(
+            f + b, problem.c[part], problem.y[part], beta[part],
+            one_each, capped, slack[part], kind[part],
+        )  # fmt: skip
+    return slack, kind
+
+
+@njit(cache=True, nogil=True)
+def _look_at(s, c, y, beta, one_each, capped, slack, kind):
+    """"max": one slack per row; "sum": the sum of its slacks.  0, 1, 2 index KINDS."""
+    for i in range(s.shape[0]):
+        if c[i] <= 0.0:
+            continue
+        own, worst, total, blame = s[i, y[i]], -np.inf, 0.0, 0.0
+        for j in range(s.shape[1]):
+            blame += beta[i, j]
+            if j != y[i]:
+                z = 1.0 - own + s[i, j]
+                worst = max(worst, z)
+                total += max(0.0, z)
+        slack[i] = max(0.0, worst) if one_each else total
+        below = capped and blame < c[i] * (1.0 - 1e-12)
+        kind[i] = 0 if worst <= ON_MARGIN or below else 2 if worst > 1.0 else 1
+
+
+def recertify(model, X, codes, weight) -> Certificate:
+    """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
+    problem = pose(model, X, codes, weight)
+    W, b = model.coef_, model.intercept_
+    if np.shape(model.alpha_) == (len(codes), problem.k):
+        beta = model.alpha_
+    else:
+        beta = repair_classes(problem, _from_scores(problem, W, b))
+    return certify_classes(problem, W, b, beta)
+
+
+def _from_scores(problem: MulticlassProblem, W, b) -> np.ndarray:
+    """Multipliers that would be optimal if W were: a subgradient of every row's loss."""
+    n, _ = problem.shape
+    beta = np.zeros((n, problem.k))
+    squared = "Squared" in type(problem.loss).__name__
+    one_each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
+    for part, f in score_chunks(problem.rows, W):
+        y = problem.y[part]
+        index = np.arange(len(y))
+        z = 1.0 + (f + b) - (f + b)[index, y][:, None]
+        z[index, y] = -np.inf
+        if problem.hard:
+            beta[part] = (problem.c[part] > 0)[:, None] & (z > -1e-6)
+            continue
+        wrong = z > 0.0
+        if one_each:
+            wrong &= z == z.max(axis=1, keepdims=True)
+        size = 2.0 * np.maximum(z, 0.0) if squared else 1.0
+        beta[part] = np.where(wrong, size, 0.0) * problem.c[part][:, None]
+    return beta

@@ -1,0 +1,123 @@
+"""LinearSVM with k classes, two at a time: each against the rest, or every pair.
+
+The two-class problems share nothing, so their sum is one problem; its primal and dual are
+the sums of theirs, and so is the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from ..certify.certificate import Certificate, certify
+from ..certify.repair import repair
+from ..problem.problem import Problem
+from ..represent.rows import take
+from ..solve.choose import SOLVERS, solve
+from ..solve.contract import Ending, Point, Watch
+from . import svm_two
+from .validation import one_of
+
+RULES = {"rest": "one against the rest", "pairs": "one against one"}
+_EVERY_ROW = slice(None)
+
+
+def questions(model, X, codes, weight) -> Iterator[tuple[Problem, slice | np.ndarray]]:
+    """The two-class problems, each with the rows it is about.  The first class is positive."""
+    k = len(model.classes_)
+    if model.multiclass == "rest":
+        whole = svm_two.pose(model, X, codes, weight)
+        for c in range(k):
+            yield replace(whole, y=np.where(codes == c, 1.0, -1.0)), _EVERY_ROW
+        return
+    whole = svm_two.pose(model, X, codes, weight)
+    for a, c in combinations(range(k), 2):
+        some = np.flatnonzero((codes == a) | (codes == c))
+        y = np.where(codes[some] == a, 1.0, -1.0)
+        yield replace(whole, rows=take(whole.rows, some), y=y, c=whole.c[some]), some
+
+
+def fit(model, X, codes, weight, watch: Watch) -> Ending:
+    one_of("solver", model.solver, ["auto", *SOLVERS])
+    n, d = X.shape
+    k = len(model.classes_)
+    count = k if model.multiclass == "rest" else k * (k - 1) // 2
+    warm = model.warm_start and getattr(model, "coef_", np.empty(0)).shape == (count, d)
+    warm = warm and model.alpha_.shape == (n, count)
+    coef, intercept, alpha = np.empty((count, d)), np.empty(count), np.zeros((n, count))
+    slack, worst = np.zeros(n), np.full(n, -np.inf)
+    signed = np.zeros((n, count))
+    parts, ending = [], Ending.REACHED
+    for q, (problem, some) in enumerate(questions(model, X, codes, weight)):
+        start = None
+        if warm:
+            start = Point(model.coef_[q], float(model.intercept_[q]), model.alpha_[some, q])
+        solution, certificate = solve(problem, watch, model.solver, start)
+        w, b, a = solution.point
+        coef[q], intercept[q], alpha[some, q] = w, b, a
+        signed[some, q] = a * problem.y
+        z = np.where(problem.c > 0, 1.0 - problem.y * (solution.scores + b), -np.inf)
+        slack[some] += np.maximum(0.0, z)
+        worst[some] = np.maximum(worst[some], z)
+        parts.append(certificate)
+        if ending is Ending.REACHED:
+            ending = solution.ending
+        if solution.ending is Ending.INTERRUPTED:
+            raise KeyboardInterrupt  # the other classifiers do not exist yet
+    model.coef_, model.intercept_, model.alpha_, model.slack_ = coef, intercept, alpha, slack
+    model.support_ = np.flatnonzero(alpha.any(axis=1))
+    model.dual_coef_ = signed[model.support_].T
+    kind = np.where(worst > 1.0, 2, np.where(worst > svm_two.ON_MARGIN, 1, 0))
+    model.support_kind_ = np.array(["margin", "inside", "misclassified"])[kind[model.support_]]
+    norms = np.linalg.norm(coef, axis=1)
+    model.margin_ = float(1.0 / norms.max()) if norms.max() > 0 else np.inf
+    model._note(replace(solution, n_iter=max(1, watch.n_iter)), together(model, parts))
+    return ending
+
+
+def together(model, parts: list[Certificate]) -> Certificate:
+    """The certificate of the sum of the two-class problems."""
+    kinds = ("zero", "free", "bound")
+    return Certificate(
+        primal=sum(part.primal for part in parts),
+        dual=sum(part.dual for part in parts),
+        kkt_violation={kind: max(part.kkt_violation[kind] for part in parts) for kind in kinds},
+        stationarity=max(part.stationarity for part in parts),
+        bias_residual=max(part.bias_residual for part in parts),
+        box_violation=max(part.box_violation for part in parts),
+        problem=f"{len(parts)} two-class problems ({RULES[model.multiclass]}), "
+        f"the first: {parts[0].problem}",
+    )
+
+
+def recertify(model, X, codes, weight) -> Certificate:
+    """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
+    same = len(model.alpha_) == len(codes)
+    parts = []
+    for q, (problem, some) in enumerate(questions(model, X, codes, weight)):
+        w, b = model.coef_[q], float(model.intercept_[q])
+        if same:
+            alpha = model.alpha_[some, q]
+        else:
+            alpha = repair(problem, svm_two.from_margins(problem, w, b))
+        parts.append(certify(problem, w, b, alpha))
+    return together(model, parts)
+
+
+def votes(scores: np.ndarray, k: int) -> np.ndarray:
+    """Duels won by each class, ties broken by how clearly they were won.
+
+    The confidences stay below ½, so they never outweigh a duel.
+    """
+    n = len(scores)
+    won, confidence = np.zeros((n, k)), np.zeros((n, k))
+    for q, (a, c) in enumerate(combinations(range(k), 2)):
+        first = scores[:, q] > 0
+        won[first, a] += 1.0
+        won[~first, c] += 1.0
+        confidence[:, a] += scores[:, q]
+        confidence[:, c] -= scores[:, q]
+    return won + confidence / (3.0 * (np.abs(confidence) + 1.0))

@@ -1,0 +1,86 @@
+"""LinearSVM with two classes: one hyperplane, one multiplier per row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..certify.certificate import Certificate, certify
+from ..certify.repair import repair
+from ..problem.losses import LOSSES, Hinge, slope
+from ..problem.problem import Problem, costs
+from ..represent.rows import as_rows, scores
+from ..solve.choose import SOLVERS, solve
+from ..solve.contract import Ending, Point, Watch
+from .validation import one_of
+
+# A slack below this is rounding: the point lies on its margin.
+ON_MARGIN = 1e-7
+
+
+def pose(model, X, codes, weight) -> Problem:
+    """The two-class problem of the model's parameters; class 1 is the positive side."""
+    y = np.where(codes == 1, 1.0, -1.0)
+    loss = LOSSES[one_of("loss", model.loss, LOSSES)]
+    return Problem(as_rows(X), y, costs(float(model.C), weight, len(y)), loss, model._bias())
+
+
+def fit(model, X, codes, weight, watch: Watch) -> Ending:
+    one_of("solver", model.solver, ["auto", *SOLVERS])
+    problem = pose(model, X, codes, weight)
+    start = _start(model, problem) if model.warm_start else None
+    solution, certificate = solve(problem, watch, model.solver, start)
+    w, b, alpha = solution.point
+    margins = problem.y * (solution.scores + b)
+    model.coef_ = w[None, :]
+    model.intercept_ = np.array([b])
+    model.alpha_ = alpha
+    model.slack_ = np.where(problem.c > 0, np.maximum(0.0, 1.0 - margins), 0.0)
+    model.support_ = np.flatnonzero(alpha > 0)
+    model.dual_coef_ = (alpha * problem.y)[model.support_][None, :]
+    model.support_kind_ = support_kinds(problem, alpha, model.slack_)[model.support_]
+    norm = float(np.linalg.norm(w))
+    model.margin_ = 1.0 / norm if norm > 0 else np.inf
+    model._note(solution, certificate)
+    return solution.ending
+
+
+def _start(model, problem: Problem) -> Point | None:
+    """The present solution, if there is one for as many columns."""
+    n, d = problem.shape
+    if getattr(model, "coef_", np.empty((0, 0))).shape != (1, d):
+        return None
+    same_rows = model.alpha_.shape == (n,)
+    alpha = np.clip(model.alpha_, 0.0, problem.cap) if same_rows else np.zeros(n)
+    return Point(model.coef_[0], float(model.intercept_[0]), alpha)
+
+
+def support_kinds(problem: Problem, alpha: np.ndarray, slack: np.ndarray) -> np.ndarray:
+    """On the margin, inside it, or on the wrong side, for every point.
+
+    A hinge multiplier below its cap says "on the margin" more sharply than the slack does,
+    which is zero there only up to the tolerance of the fit.
+    """
+    kinds = np.full(len(slack), "inside", dtype="<U13")
+    kinds[slack > 1.0] = "misclassified"
+    below = alpha < problem.cap if problem.hard or isinstance(problem.loss, Hinge) else False
+    kinds[(slack <= ON_MARGIN) | below] = "margin"
+    return kinds
+
+
+def recertify(model, X, codes, weight) -> Certificate:
+    """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
+    problem = pose(model, X, codes, weight)
+    w, b = model.coef_[0], float(model.intercept_[0])
+    if len(model.alpha_) == len(codes):
+        alpha = model.alpha_
+    else:
+        alpha = repair(problem, from_margins(problem, w, b))
+    return certify(problem, w, b, alpha)
+
+
+def from_margins(problem, w, b) -> np.ndarray:
+    """Multipliers that would be optimal if w were: −c ℓ′(margin)."""
+    margins = problem.y * (scores(problem.rows, w) + b)
+    if problem.hard:
+        return np.where((problem.c > 0) & (margins <= 1.0 + 1e-6), 1.0, 0.0)
+    return problem.c * np.array([-slope(problem.loss, m) for m in margins])

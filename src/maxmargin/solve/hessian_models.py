@@ -1,0 +1,180 @@
+"""Models of a Hessian that can be inverted, estimated from a sample of rows.
+
+Softmax:   H = I + Σ c_i (diag p_i − p_i p_iᵀ) ⊗ x̃_i x̃_iᵀ  ≈  I + A ⊗ G
+with A = Σ c_i (diag p_i − p_i p_iᵀ) and G = Σ c_i x̃_i x̃_iᵀ / Σ c_i, as if a row's uncertainty
+had nothing to do with where it lies.  G is diagonalised once, A whenever the probabilities
+have moved.
+
+Softmax with few weights:   H itself, for weights and biases together, factored afresh.
+
+Two classes:   H = I + Σ c_i σ_i (1 − σ_i) x̃_i x̃_iᵀ, factored afresh.
+
+A factored model of all rows is ``exact``: it makes Newton's method of the search.
+
+Features of any scale are equally easy for both.  With too many columns for d × d matrices the
+variances of the columns take G's place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigh
+
+from ..problem.problem import Bias
+from ..represent.rows import spread
+from .passes_over import Products
+
+# Columns up to which d × d matrices are used.
+MOST_COLUMNS = 2000
+# Rows per column that a d × d matrix is estimated from, and the most and the fewest of them.
+ROWS_PER_COLUMN, MANY_ROWS, FEW_ROWS = 10, 8000, 4096
+# Rows per class that A is estimated from.
+ROWS_PER_CLASS = 4
+# Directions of A below this share of its largest are not seen: equal shifts of all classes.
+UNSEEN = 1e-12
+
+
+def enough_rows(d: int) -> int:
+    """How many rows tell a d × d matrix well enough."""
+    return max(FEW_ROWS, min(ROWS_PER_COLUMN * d, MANY_ROWS), 2 * d)
+
+
+class Kronecker:
+    """(I + A ⊗ G)⁻¹ for weights, A⁺ for biases."""
+
+    exact = False
+
+    def __init__(self, products: Products, A: Callable[[int], np.ndarray], seed: int):
+        self.A, self.most = A, max(FEW_ROWS, ROWS_PER_CLASS * products.k)
+        self.U: np.ndarray | None = None
+        if products.d <= MOST_COLUMNS:
+            index = products.sample(enough_rows(products.d), seed)
+            weight = products.c[index]
+            G, _ = products.gram(index, weight / weight.sum())
+            e, self.U = eigh(G, overwrite_a=True, check_finite=False)
+        else:
+            e = spread(products.rows) ** 2
+        self.e = np.maximum(e, 0.0)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take A from the present scores."""
+        a, self.Q = eigh(self.A(self.most), overwrite_a=True, check_finite=False)
+        a = np.maximum(a, 0.0)
+        self.shrink = 1.0 / (1.0 + np.outer(self.e, a))
+        seen = a > UNSEEN * max(float(a.max()), np.finfo(float).tiny)
+        self.a_inverse = np.where(seen, 1.0 / np.where(seen, a, 1.0), 0.0)
+
+    def biases(self, h: np.ndarray) -> np.ndarray:
+        """A⁺ h."""
+        return self.Q @ (self.a_inverse * (self.Q.T @ h))
+
+    def __call__(self, g: np.ndarray) -> np.ndarray:
+        """The model's inverse times a (d + 1, k) gradient."""
+        V = g[:-1] @ self.Q
+        if self.U is None:
+            V *= self.shrink
+        else:
+            V = self.U @ ((self.U.T @ V) * self.shrink)
+        return np.vstack([V @ self.Q.T, self.biases(g[-1])])
+
+
+class Factored:
+    """A Cholesky factor of a matrix whose diagonal was scaled to one."""
+
+    def __init__(self, H: np.ndarray):
+        self.root = 1.0 / np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
+        H *= self.root[:, None]
+        H *= self.root
+        shift = 0.0
+        while True:
+            H[np.diag_indices_from(H)] = 1.0 + shift
+            try:
+                self.factor = cho_factor(H, lower=True, check_finite=False)
+                return
+            except np.linalg.LinAlgError:  # rounding has made it indefinite
+                shift = max(1e-14, 100.0 * shift)
+
+    def solve(self, rhs: np.ndarray) -> np.ndarray:
+        return self.root * cho_solve(self.factor, self.root * rhs, check_finite=False)
+
+
+class Whole:
+    """The inverse of H for the weights and biases of k classes, from a sample of rows."""
+
+    def __init__(self, products: Products, p: Callable[[np.ndarray], np.ndarray], seed, bias):
+        self.p, self.k, self.free = p, products.k, bias is Bias.FREE
+        self.index = products.sample(FEW_ROWS, seed)
+        self.exact = len(self.index) == np.count_nonzero(products.c)
+        self.X = np.column_stack([products.centred(self.index), np.ones(len(self.index))])
+        c = products.c[self.index]
+        self.c = c * (float(products.c.sum()) / float(c.sum()))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take the probabilities from the present scores."""
+        p, k, size = self.p(self.index), self.k, self.X.shape[1]
+        H = np.zeros((k, size, k, size))
+        for one in range(k):
+            for two in range(one + 1):
+                weight = self.c * p[:, one] * ((one == two) - p[:, two])
+                H[one, :, two] = (self.X * weight[:, None]).T @ self.X
+                H[two, :, one] = H[one, :, two].T
+        for one in range(k):
+            H[one, range(size - 1), one, range(size - 1)] += 1.0
+        # Equal shifts of all biases have no curvature; biases that are not free, no use for any.
+        biases = H[:, -1, :, -1]
+        biases += np.trace(biases) / k**2 + np.finfo(float).tiny
+        if not self.free:
+            H[:, -1], H[:, :, :, -1] = 0.0, 0.0
+            H[range(k), -1, range(k), -1] = 1.0
+        self.bends = np.linalg.pinv(H[:, -1, :, -1], hermitian=True)
+        self.factored = Factored(H.reshape(k * size, k * size))
+
+    def biases(self, h: np.ndarray) -> np.ndarray:
+        return self.bends @ h
+
+    def __call__(self, g: np.ndarray) -> np.ndarray:
+        step = self.factored.solve(np.ravel(g.T)).reshape(self.k, -1).T
+        if self.free:
+            step[-1] -= step[-1].mean()
+        return step
+
+
+class Sampled:
+    """The inverse of H for the weights and the bias of two classes, from a sample of rows."""
+
+    def __init__(self, products: Products, bends, seed: int, bias: Bias):
+        self.products, self.bends, self.free = products, bends, bias is Bias.FREE
+        self.index = products.sample(enough_rows(products.d), seed)
+        self.scale = float(products.c.sum()) / float(products.c[self.index].sum())
+        self.wide = products.d > MOST_COLUMNS
+        self.exact = not self.wide and len(self.index) == np.count_nonzero(products.c)
+        if self.wide:
+            self.variances = spread(products.rows) ** 2
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take the curvatures from the present scores."""
+        s = self.scale * self.bends(self.index)
+        self.total = max(float(s.sum()), np.finfo(float).tiny)
+        if self.wide:
+            self.h, self.diagonal = np.zeros(self.products.d), 1.0 + self.total * self.variances
+            return
+        H, self.h = self.products.gram(self.index, s)
+        H[np.diag_indices_from(H)] += 1.0
+        if self.free:
+            H -= np.outer(self.h, self.h / self.total)
+        self.factored = Factored(H)
+
+    def biases(self, h: np.ndarray) -> np.ndarray:
+        return h / self.total if self.free else np.zeros_like(h)
+
+    def __call__(self, g: np.ndarray) -> np.ndarray:
+        g_w, g_b = g[:-1, 0], g[-1, 0]
+        rhs = g_w - self.h * (g_b / self.total) if self.free else g_w
+        dw = rhs / self.diagonal if self.wide else self.factored.solve(rhs)
+        db = (g_b - self.h @ dw) / self.total if self.free else 0.0
+        return np.append(dw, db)[:, None]

@@ -1,0 +1,156 @@
+"""Products of all rows with a few vectors: scores, and sums of rows.
+
+Rows are centred at μ, their weighted mean, by arithmetic and not in memory: a free bias makes
+the problem blind to μ, and weights and biases nearly independent of each other.  float32 data
+are multiplied in float32 and summed up in float64 from chunk to chunk; ``sharp`` products
+convert every chunk to float64 first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from ..represent.lanes import class_nudge, class_scores, padded
+from ..represent.rows import DenseRows, Rows, SparseRows, as_csr, as_rows, shape, spread
+from ..represent.rows import combine as row_combine
+from ..represent.rows import scores as row_scores
+
+# Values of X that a chunk holds: about half an L2 cache …
+CHUNK_VALUES = 1 << 17
+# … or fewer, for OpenBLAS has faster kernels for products of at most so many multiplications;
+# chunks of fewer rows than this cost more than they gain.
+SMALL_PRODUCT, FEW_ROWS = 1_000_000, 64
+# Dense rows with fewer non-zeros than this are multiplied as sparse ones.
+MOSTLY_ZERO = 0.3
+# From this many standard deviations of the mean on, centring by arithmetic costs too many digits.
+FAR = 100.0
+# Numbers from which on scores are kept in float32 whatever the data.
+MANY = 1 << 22
+
+
+class Products:
+    """Rows, ready to be multiplied with (d, k) matrices."""
+
+    def __init__(self, rows: Rows, c: np.ndarray, k: int, centred: bool):
+        self.n, self.d = shape(rows)
+        self.k, self.c = k, c
+        self.mu = row_combine(rows, c / c.sum()) if centred else np.zeros(self.d)
+        self.rows = _storage(rows, k)
+        kept = self.rows.X.dtype if isinstance(self.rows, DenseRows) else self.rows.data.dtype
+        self.dense = isinstance(self.rows, DenseRows)
+        far = self.dense and bool((np.abs(self.mu) > FAR * spread(rows)).any())
+        self.work = np.dtype(np.float64) if far else kept
+        self.sharp = self.dense and far
+        self.width = k if self.dense or k == 1 else padded(k)
+        self.store = np.dtype(np.float32) if self.n * k > MANY else self.work
+
+    def sharpen(self) -> bool:
+        """Go over to float64; False when it is in use already."""
+        if self.work == np.float64:
+            return False
+        self.work, self.sharp = np.dtype(np.float64), self.dense
+        self.store = np.dtype(np.float32) if self.n * self.k > MANY else self.work
+        return True
+
+    def room(self) -> np.ndarray:
+        """An array for the scores of all rows."""
+        return np.zeros((self.n, self.width), dtype=self.store)
+
+    def chunks(self) -> Iterator[slice]:
+        size = max(FEW_ROWS, CHUNK_VALUES // max(1, self.d if self.dense else 4 * self.width))
+        small = SMALL_PRODUCT // max(1, self.d * self.k) // 32 * 32
+        size = min(size, small) if self.dense and small >= FEW_ROWS else size
+        return (slice(i, min(self.n, i + size)) for i in range(0, self.n, size))
+
+    def scores(self, V: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
+        """out = (X − μ) V + v."""
+        shift = v if self.sharp else v - self.mu @ V
+        if self.dense:
+            V, shift = V.astype(self.work), shift.astype(self.work)
+            for part in self.chunks():
+                np.add(self._block(part) @ V, shift, out=out[part])
+            return
+        if self.k == 1:
+            out[:, 0] = row_scores(self.rows, np.ascontiguousarray(V[:, 0])) + shift
+            return
+        wide, offset = np.zeros((self.d, self.width), self.work), np.zeros(self.width, self.work)
+        wide[:, : self.k], offset[: self.k] = V, shift
+        _sparse_scores(self.rows, wide, offset, np.empty(self.width, self.work), out)
+
+    def combine(self, steps: Callable[[slice], np.ndarray]) -> np.ndarray:
+        """Σ (x_i − μ, 1) a_iᵀ as (d + 1, k), where ``steps(part)`` gives a slice's a."""
+        total, sums = np.zeros((self.d, self.width)), np.zeros(self.width)
+        alone = not self.dense and self.k == 1
+        for part in [slice(0, self.n)] if alone else self.chunks():
+            a = steps(part)
+            sums += a.sum(axis=0, dtype=np.float64)
+            if self.dense:
+                total += self._block(part).T @ a
+            elif alone:
+                total[:, 0] = row_combine(self.rows, np.ascontiguousarray(a[:, 0]))
+            else:
+                _sparse_combine(self.rows, part.start, a, total)
+        if not self.sharp:
+            total -= np.outer(self.mu, sums)
+        return np.vstack([total, sums])[:, : self.k]
+
+    def sample(self, most: int, seed: int) -> np.ndarray:
+        """The indices of some rows that count."""
+        alive = np.flatnonzero(self.c > 0)
+        if len(alive) <= most:
+            return alive
+        return np.sort(np.random.default_rng(seed).choice(alive, most, replace=False))
+
+    def gram(self, index: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Σ w x̃ x̃ᵀ and Σ w x̃ over the rows named by ``index``, as exact as a model needs."""
+        G, h = np.zeros((self.d, self.d)), np.zeros(self.d)
+        size = max(FEW_ROWS, 8 * CHUNK_VALUES // max(1, self.d))
+        for start in range(0, len(index), size):
+            part = index[start : start + size]
+            block = self.centred(part).astype(self.work)
+            h += weight[start : start + size] @ block
+            block *= np.sqrt(weight[start : start + size])[:, None].astype(self.work)
+            G += block.T @ block
+        return G, h
+
+    def centred(self, index: np.ndarray) -> np.ndarray:
+        """A centred copy of the rows named by ``index``."""
+        if isinstance(self.rows, DenseRows):
+            return self.rows.X[index] - self.mu
+        return as_csr(self.rows)[index].toarray() - self.mu
+
+    def _block(self, part: slice) -> np.ndarray:
+        X = self.rows.X[part]  # type: ignore[union-attr]
+        return X.astype(np.float64) - self.mu if self.sharp else X
+
+
+def _storage(rows: Rows, k: int) -> Rows:
+    """The rows themselves; dense ones that are mostly zeros as sparse ones."""
+    n, d = shape(rows)
+    if isinstance(rows, SparseRows) or k == 1 or d < 64:
+        return rows
+    some = rows.X[:: max(1, n // 256)]
+    if np.count_nonzero(some) > MOSTLY_ZERO * some.size:
+        return rows
+    return as_rows(sparse.csr_matrix(rows.X))
+
+
+@njit(cache=True, nogil=True)
+def _sparse_scores(rows, V, v, room, out):
+    for i in range(out.shape[0]):
+        class_scores(rows, i, V, room)
+        for j in range(out.shape[1]):
+            out[i, j] = room[j] + v[j]
+
+
+@njit(cache=True, nogil=True)
+def _sparse_combine(rows, start, a, total):
+    step = np.empty(a.shape[1])
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            step[j] = a[i, j]
+        class_nudge(rows, start + i, step, total)

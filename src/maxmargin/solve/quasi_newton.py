@@ -1,0 +1,180 @@
+"""L-BFGS for smooth losses, started from a model of the Hessian.
+
+    min over W, b    f = ½‖W‖² + Σ c_i ℓ(s_i, y_i),        s_i = (x_i − μ) W + b
+
+for softmax (k columns in W) and for the logistic loss of two classes (one column).
+
+Every step costs two products with the data: the direction's scores Z, and a gradient.  The
+objective along the direction is a function of S + tZ alone, so the line search is exact and
+costs no product; a step of one, as plain L-BFGS takes it, is too long every other time.
+The model (``hessian_models.py``) is what limited-memory updates start from; they add what it
+lacks.
+
+Where the biases are best, f − ½‖∂f/∂W‖² is a dual bound (``certify/softmax.py``): the gap
+that ends the search costs nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..problem.problem import Bias
+from .contract import Ending, OutOfBudget, Watch
+from .smooth import LogisticLoss, SoftmaxLoss
+
+# Pairs of steps and gradient changes remembered.
+MEMORY = 24
+# The line search ends when the slope has fallen to this share.
+FLAT = 0.1
+MOST_TRIALS = 12
+# Rounding of an objective summed up from float32 and float64 scores.
+NOISE = {np.dtype(np.float32): 1e-7, np.dtype(np.float64): 1e-14}
+# Steps after which A is taken afresh, at the latest: when half as many again have been made.
+AFRESH = 1.5
+# What the biases are off may be this share of the gap asked for; more of it would show in
+# the gap once they are made best.
+DUE = 1e-6
+# A gap this much below the one asked for: what is left is for the certificate's rounding.
+SAFE = 0.9
+
+
+def quasi_newton(
+    loss: SoftmaxLoss | LogisticLoss, watch: Watch, start: tuple[np.ndarray, np.ndarray] | None
+) -> tuple[np.ndarray, np.ndarray, Ending]:
+    """W (k, d), b (k,) and why the search ended; one row each for the logistic loss."""
+    search = Search(loss, watch, start)
+    try:
+        ending = search.loop()
+    except OutOfBudget as stop:
+        ending = stop.ending
+    except KeyboardInterrupt:
+        ending = Ending.INTERRUPTED
+    W, b = search.x[:-1], search.x[-1]
+    return np.ascontiguousarray(W.T), b - search.products.mu @ W, ending
+
+
+class Search:
+    """Where the search stands: x = (W, b) stacked as (d + 1, k), objective and gradient."""
+
+    def __init__(self, loss: SoftmaxLoss | LogisticLoss, watch: Watch, start):
+        self.loss, self.watch, self.products = loss, watch, loss.products
+        self.x = np.zeros((self.products.d + 1, self.products.k))
+        if start is not None:
+            W, b = start
+            self.x[:-1], self.x[-1] = W.T, b + W @ self.products.mu
+        elif loss.bias is Bias.FREE:
+            self.x[-1] = loss.start()
+        self.pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
+
+    def loop(self) -> Ending:
+        self.settle()
+        self.model = self.loss.model(self.watch.seed)
+        count, afresh = 0, 1
+        while not self.reached():
+            self.watch.step()
+            if not self.advance():
+                if not self.products.sharpen():
+                    return Ending.STALLED
+                self.loss.S, self.loss.Z = self.products.room(), self.products.room()
+                self.settle()
+            count += 1
+            if self.model.exact:  # Newton's method: the past has nothing to add
+                self.pairs.clear()
+            if count >= afresh or self.model.exact:
+                self.model.refresh()
+                afresh = max(count + 1, int(AFRESH * count))
+        return Ending.REACHED
+
+    def settle(self) -> None:
+        """Compute scores, objective and gradient afresh from x."""
+        self.products.scores(self.x[:-1], self.x[-1], self.loss.S)
+        self.f = _half_norm(self.x) + self.loss.line(0.0)[0]
+        self.g = self.gradient()
+
+    def gradient(self) -> np.ndarray:
+        g = self.products.combine(self.loss.errors)
+        g[:-1] += self.x[:-1]
+        if self.loss.bias is not Bias.FREE:
+            g[-1] = 0.0
+        return g
+
+    def reached(self) -> bool:
+        """Record the bounds; whether the gap asked for is reached where the biases are best."""
+        h = self.g[-1]
+        owed = 0.5 * float(h @ self.model.biases(h))
+        gap = _half_norm(self.g) + owed
+        self.watch.record(self.f, self.f - gap)
+        if gap > SAFE * self.watch.tol * self.f:
+            return False
+        if owed <= DUE * self.watch.tol * self.f:
+            return True
+        self.x[-1] -= self.model.biases(h)
+        self.settle()
+        return _half_norm(self.g) <= SAFE * self.watch.tol * self.f
+
+    def direction(self) -> np.ndarray:
+        """The two-loop recursion around the model's inverse."""
+        q, shares = -self.g, []
+        for s, y, rho in reversed(self.pairs):
+            shares.append(rho * float(np.vdot(s, q)))
+            q -= shares[-1] * y
+        q = self.model(q)
+        for (s, y, rho), share in zip(self.pairs, reversed(shares), strict=True):
+            q += (share - rho * float(np.vdot(y, q))) * s
+        return q
+
+    def advance(self) -> bool:
+        """One step downhill; False when rounding leaves none."""
+        q = self.direction()
+        slope = float(np.vdot(q, self.g))
+        if not slope < 0.0:
+            self.pairs.clear()
+            q = -self.model(self.g)
+            slope = float(np.vdot(q, self.g))
+        self.products.scores(q[:-1], q[-1], self.loss.Z)
+        t, f = self.search_line(q, slope)
+        if t == 0.0:
+            return False
+        _move(self.loss.S, t, self.loss.Z)
+        s, g = t * q, self.g
+        self.x += s
+        self.f, self.g = f, self.gradient()
+        y = self.g - g
+        bend = float(np.vdot(s, y))
+        if bend > 0.0:
+            self.pairs = [*self.pairs[1 - MEMORY :], (s, y, 1.0 / bend)]
+        return True
+
+    def search_line(self, q, slope: float) -> tuple[float, float]:
+        """Newton's method in t on the convex objective along q, inside a bracket."""
+        cross, norm = float(np.vdot(self.x[:-1], q[:-1])), 2.0 * _half_norm(q)
+        half = _half_norm(self.x)
+        room = NOISE[self.products.store] * abs(self.f)
+        t, low, high, best = 1.0, 0.0, np.inf, (0.0, self.f)
+        for _ in range(MOST_TRIALS):
+            loss, first, second = self.loss.line(t)
+            f = half + t * cross + 0.5 * t * t * norm + loss
+            first, second = first + cross + t * norm, second + norm
+            if not np.isfinite(f):
+                high, t = t, 0.1 * t
+                continue
+            if f <= self.f + room and abs(first) <= FLAT * abs(slope):
+                return t, f
+            if f < best[1]:
+                best = (t, f)
+            low, high = (t, high) if first < 0.0 else (low, t)
+            newton = t - first / second
+            inside = low < newton < high
+            t = newton if inside else 2.0 * t if np.isinf(high) else 0.5 * (low + high)
+        return best
+
+
+def _half_norm(x: np.ndarray) -> float:
+    """½‖·‖² of the weights' part."""
+    return 0.5 * float(np.vdot(x[:-1], x[:-1]))
+
+
+def _move(S: np.ndarray, t: float, Z: np.ndarray) -> None:
+    """S += tZ, which leaves nothing in Z that is needed."""
+    Z *= Z.dtype.type(t)
+    S += Z
