@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import json
 import resource
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +30,7 @@ from maxmargin import LogisticRegression
 
 from .peers import timed as timed_by
 from .problems import dense, narrow, newsgroups
-from .run import save
+from .run import RESULTS, save
 
 
 def timed(fit: Callable):
@@ -65,14 +67,14 @@ def clusters(n: int, d: int, k: int, seed: int = 0):
 
 def made() -> Iterator[Case]:
     X, y = clusters(20_000, 384, 100)
-    yield Case("synthetic 20k×384, k=100", X, y, 1.0, 1e-4, bar=0.4)
+    yield Case("synthetic 20k×384, k=100, C=1", X, y, 1.0, 1e-4, bar=0.4)
     yield Case("synthetic 20k×384, k=100, C=0.1", X, y, 0.1, 1e-4)
     X, y = dense(50_000, 50)
     fast = ("lbfgs", "newton-cg", "newton-cholesky")
-    yield Case("dense 50k×50, two classes", X, y, 1.0, 1e-6, bar=0.5, peers=fast)
+    yield Case("dense 50k×50, two classes, C=1", X, y, 1.0, 1e-6, bar=0.5, peers=fast)
     yield Case("dense 50k×50, two classes, C=100", X, y, 100.0, 1e-6, peers=fast)
     X, y = dense(50_000, 50, scale=3)
-    yield Case("dense 50k×50, two classes, scales 1e-3…1e3", X, y, 1.0, 1e-6, peers=fast)
+    yield Case("dense 50k×50, two classes, scales 1e-3…1e3, C=1", X, y, 1.0, 1e-6, peers=fast)
 
 
 def real(folder: Path) -> Iterator[Case]:
@@ -204,7 +206,7 @@ def fastest(runs: Iterator[Run], case: Case, bound: float, patience: float) -> d
 
 
 def show(case: Case, entries: list[dict]) -> dict:
-    print(f"\n{case.name}, C={case.C:g}: target {case.target:g}")
+    print(f"\n{case.name}: target {case.target:g}")
     for entry in entries:
         ratio = f"{entry['ratio']:7.3f} ×" if "ratio" in entry else "         "
         mark = "" if entry["reached"] else f"  (never reached {case.target:g})"
@@ -252,6 +254,13 @@ def many_classes() -> dict:
     return {"case": case.name, "entries": entries}
 
 
+def _with_others(results: list[dict]) -> list[dict]:
+    """The results, and earlier ones of cases that were not run this time."""
+    path, names = RESULTS / "softmax.json", {result["case"] for result in results}
+    before = json.loads(path.read_text())["results"] if path.exists() else []
+    return [result for result in before if result["case"] not in names] + results
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, help="folder with real data sets")
@@ -271,13 +280,11 @@ def main() -> None:
     with threadpool_limits(limits=1):
         if options.only in "synthetic 50k×256, k=1000":
             results.append(many_classes())
-        for case in made():
-            if options.only in case.name:
-                results.append(show(case, race(case, options.patience)))
-        for case in real(options.data) if options.data else ():
-            if options.only in case.name:
-                results.append(show(case, race(case, options.patience)))
-    print(f"\nwritten: {save(results, 'softmax.json')}")
+        cases = chain(made(), real(options.data) if options.data else ())
+        results += [
+            show(case, race(case, options.patience)) for case in cases if options.only in case.name
+        ]
+    print(f"\nwritten: {save(_with_others(results), 'softmax.json')}")
 
 
 if __name__ == "__main__":

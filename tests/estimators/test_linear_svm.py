@@ -226,7 +226,6 @@ BAD = [
     ({}, np.where(X0 > 1, np.nan, X0), Y0, "NaN"),
     ({}, np.where(X0 > 1, np.inf, X0), Y0, "infinity"),
     ({}, X0, np.ones(20), "two classes"),
-    ({}, X0, np.arange(20) % 3, "Only binary classification"),
     ({}, X0[:0], Y0[:0], "0 sample"),
     ({}, X0[:, 0], Y0, "2D array"),
     ({}, X0, Y0[:7], "inconsistent"),

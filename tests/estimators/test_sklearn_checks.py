@@ -8,10 +8,13 @@ from maxmargin import LinearSVM
 @parametrize_with_checks(
     [
         LinearSVM(),
-        LinearSVM(loss="squared_hinge"),
+        LinearSVM(multiclass="sum", loss="squared_hinge"),
         LinearSVM(penalize_bias=True),
         LinearSVM(solver="newton"),
-        LinearSVM(solver="interior"),
+        LinearSVM(solver="interior", multiclass="rest"),
+        LinearSVM(multiclass="sum"),
+        LinearSVM(multiclass="pairs"),
+        LinearSVM(multiclass="max", loss="squared_hinge"),
         LinearSVM(solver="descent", tol=1e-12),
     ]
 )

@@ -200,3 +200,13 @@ def test_a_budget_ends_it_with_the_best_point_so_far():
     assert watch.n_iter == 20
     assert certificate_of(problem, point).primal < 300
     assert solve(problem, max_seconds=0.0)[1] is Ending.TIME
+
+
+@pytest.mark.parametrize("bias", Bias, ids=lambda b: b.value)
+def test_columns_of_zeros_and_a_class_without_rows(bias):
+    X, y = np.zeros((30, 2)), np.repeat([0, 1, 2], 10)
+    problem = class_problem(X, y, 1.0, bias=bias, k=4)
+    point, ending, _ = solve(problem)
+    best, _, _ = class_oracle(problem, X)
+    assert ending is Ending.REACHED
+    assert certificate_of(problem, point).primal == pytest.approx(best, rel=1e-6)

@@ -22,14 +22,23 @@ from ..problem.problem import Bias
 from ..represent.lanes import class_combine, score_chunks
 from .certificate import ROUNDING, Certificate
 
+# A residual of Σ c (e_y − p), relative to the multipliers' sum, above which p proves nothing.
+FEASIBLE = 1e3 * ROUNDING
 # Σ c p is wanted this near to Σ c e_y, relative to the multipliers' sum: rounding.
 BALANCED = 1e-14
 MOST_STEPS = 50
 # A step of the biases must leave less than this share of the residual, or the curvature is
 # computed afresh.
-POOR = 0.1
-# Rows from which the curvature in the biases is estimated: all, or this many per class.
-FEW_ROWS, ROWS_PER_CLASS = 4096, 4
+POOR = 0.3
+# A step counts as downhill with this share of the decrease expected; the shortest one tried.
+DESCENT, SHORTEST = 1e-4, 1e-6
+# No step moves a bias further than this: its exponential would overflow.
+LONGEST = 700.0
+# A class whose probabilities are all 0 or 1 has no curvature: it is lent this share of the most.
+FAINT = 1e-60
+# Multiplications for which the curvature in the biases is taken from all rows; where it would
+# cost more, from as many as that, or from this many per class.
+CHEAP, ROWS_PER_CLASS = 2_000_000_000, 4
 # Numbers from which on the scores are kept in single precision.  That moves p, which may be
 # any probabilities, but not the proof: the primal is then summed in a pass of its own.
 MANY = 1 << 25
@@ -86,13 +95,12 @@ def _certificate(problem, W, b, S, sums: Sums) -> Certificate:
     W_p = class_combine(problem.rows, problem.k, steps)
     loss = sums.loss if S.dtype == np.float64 else _loss(problem, W, b)
     norm = float(np.sum(W * W))
+    residual = 0.0
     if problem.bias is Bias.FREE:
         scale = max(sums.multipliers, np.finfo(float).tiny)
         residual = float(np.abs(sums.residual).max()) / scale
-    else:
-        residual = float(np.abs(b).max())  # there must be none
     dual, free = -0.5 * float(np.sum(W_p * W_p)) - sums.entropy, 0.0  # p is the model's own
-    if not dual >= 0.0:  # certainty, p = e_y, proves more
+    if not dual >= 0.0 or residual > FEASIBLE:  # certainty, p = e_y, proves more
         dual, free, residual = 0.0, 1.0, 0.0
         W_p = np.zeros_like(W)
     return Certificate(
@@ -100,7 +108,7 @@ def _certificate(problem, W, b, S, sums: Sums) -> Certificate:
         dual=dual,
         kkt_violation={"zero": 0.0, "free": free, "bound": 0.0},
         stationarity=float(np.linalg.norm(W - W_p)) / max(1.0, math.sqrt(norm)),
-        bias_residual=residual,
+        bias_residual=residual if problem.bias is Bias.FREE else float(np.abs(b).max()),
         box_violation=0.0,
         problem=problem.summary(),
     )
@@ -129,37 +137,45 @@ def _balance(problem, S, b) -> tuple[np.ndarray, Sums]:
         if A is None:
             A = _curvature(problem, S, b)
         step = _solve(A, sums.residual)
-        t, found = 1.0, None
-        while t > 1e-6:
-            trial = _weigh(problem, S, b + t * step)
-            left = float(np.abs(trial.residual).max())
-            if left < (1.0 - 0.1 * t) * size:
-                found = trial
-                break
-            t *= 0.25
+        found = _downhill(problem, S, b, step, sums, size)
+        if found is None and fresh:
+            break
         if found is None:
-            if fresh:
-                break
             A = None
             continue
-        b, sums = b + t * step, found
-        if left > POOR * size:
+        b, sums = found
+        if float(np.abs(sums.residual).max()) > POOR * size:
             A = None
     return b, sums
 
 
+def _downhill(problem, S, b, step, sums: Sums, size: float) -> tuple[np.ndarray, Sums] | None:
+    """The first of ever shorter steps that lowers the loss or, at its floor, the residual."""
+    expected, t = float(sums.residual @ step), 1.0
+    while t > SHORTEST:
+        trial = _weigh(problem, S, b + t * step)
+        lower = trial.loss < sums.loss - DESCENT * t * expected
+        if lower or float(np.abs(trial.residual).max()) < (1.0 - 0.1 * t) * size:
+            return b + t * step, trial
+        t *= 0.25
+    return None
+
+
 def _solve(A, residual) -> np.ndarray:
     """A⁻¹ r with the diagonal scaled to one; equal shifts of all biases count as curved."""
-    scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), np.finfo(float).tiny))
+    floor = FAINT * float(A.diagonal().max()) + np.finfo(float).tiny
+    scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), floor))
     H = (A + np.trace(A) / len(A) ** 2) * scale[:, None] * scale
     H[np.diag_indices_from(H)] += ROUNDING
-    return scale * np.linalg.solve(H, scale * residual)
+    with np.errstate(over="ignore"):  # a step that long is shortened or refused
+        step = scale * np.linalg.solve(H, scale * residual)
+    return np.clip(step, -LONGEST, LONGEST)
 
 
 def _curvature(problem, S, b) -> np.ndarray:
     """A = Σ c (diag p − p pᵀ), over so many rows as make it good enough."""
     n, k = S.shape
-    stride = max(1, n // max(FEW_ROWS, ROWS_PER_CLASS * k))
+    stride = max(1, n // max(CHEAP // k**2, ROWS_PER_CLASS * k))
     some = slice(None, None, stride)
     S, y, c = S[some], problem.y[some], problem.c[some]
     p = np.empty((len(c), k))

@@ -62,8 +62,8 @@ class Problem:
             return f"{name}: {d + biases} variables ({d} weights, {biases} bias)"
         slacks = 0 if self.hard else n
         return (
-            f"{name}: {d + biases + slacks} variables ({d} weights, {biases} bias, {slacks} slacks), "
-            f"{n} margin constraints"
+            f"{name}: {d + biases + slacks} variables ({d} weights, {biases} bias, "
+            f"{slacks} slacks), {n} margin constraints"
         )
 
 

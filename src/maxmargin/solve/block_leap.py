@@ -13,8 +13,10 @@ from numba import njit
 from ..represent.lanes import class_nudge
 from .share import scaled
 
-# Leaps shorter than this many displacements are not made.
-SHORT = 0.01
+# Leaps shorter than this many displacements are not made, nor longer ones.
+SHORT, FARTHEST = 0.01, 100.0
+# Roundings of ‖U‖² up to which a slope may be nothing else.
+ROUNDINGS = 4.0
 
 
 def leap(rates, rows, k, b, tau, mu, mm, points, beta, U, r, h, old_beta, old_U) -> None:
@@ -31,9 +33,9 @@ def leap(rates, rows, k, b, tau, mu, mm, points, beta, U, r, h, old_beta, old_U)
     def best_step() -> float:
         up = slope - (along - r @ drift - dr @ level + mm * (r @ dr)) - shift @ dr
         bend = curvature + across - 2.0 * (dr @ drift) + (mm + tau) * (dr @ dr)
-        # What is left of large sums may be their rounding, which points nowhere.
-        noise = np.finfo(U.dtype).eps * np.sqrt(size * across)
-        return float(up / bend) if bend > 0.0 and abs(up) > noise else 0.0
+        # V is a difference of sums as long as U: what it tells may be their rounding.
+        noise = ROUNDINGS * np.finfo(U.dtype).eps * size
+        return float(np.clip(up / bend, -FARTHEST, FARTHEST)) if abs(up) > noise else 0.0
 
     far = best_step()
     if abs(far) < SHORT:

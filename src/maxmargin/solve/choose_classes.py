@@ -15,6 +15,7 @@ from ..certify.certificate import Certificate
 from ..certify.circulation import repair_classes
 from ..certify.class_bias import middle_biases
 from ..certify.multiclass import certify_classes
+from ..problem.class_losses import MaxHinge, SumHinge
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from .blocks import blocks
@@ -29,6 +30,9 @@ CLASS_SOLVERS: dict[str, Callable] = {"newton": class_newton, "descent": blocks}
 NEWTON_UNKNOWNS = 700
 # Unknowns times themselves times rows: work of one Newton step, about a second at most.
 NEWTON_WORK = 3e9
+# Rows times unknowns up to which Newton goes on to rounding: a step or two more, and the model
+# then depends on nothing but the data.
+TINY, EXACT = 300_000, 1e-11
 # Biases are moved to the middle of the optimal ones where they may well not be unique.
 MIDDLE_SCORES = 1_000_000
 MIDDLE_CLASSES = 300
@@ -100,7 +104,15 @@ def _better(point, certificate, other, proof):
 def _run(name, problem, watch, start) -> tuple[ClassPoint, Ending]:
     if problem.hard:
         return hard_margin_classes(problem, watch, start, CLASS_SOLVERS[name])
-    return CLASS_SOLVERS[name](problem, watch, start)
+    n, d = problem.shape
+    tol = watch.tol
+    if name == "newton" and n * problem.k * (d + 1) <= TINY:
+        hinge = isinstance(problem.loss, MaxHinge | SumHinge)
+        watch.tol = min(tol, EXACT if hinge else 0.1 * EXACT)
+    try:
+        return CLASS_SOLVERS[name](problem, watch, start)
+    finally:
+        watch.tol = tol
 
 
 def finish_classes(

@@ -9,7 +9,7 @@ makes ½(½‖w‖² + C Σ log(1 + exp(−m))) of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit
@@ -20,7 +20,7 @@ from ..certify.softmax import balanced
 from ..problem.class_losses import Softmax
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, Problem
-from ..represent.rows import DenseRows, scores
+from ..represent.rows import DenseRows, scores, take
 from .contract import Ending, Step, Watch
 from .quasi_newton import quasi_newton
 from .smooth import LogisticLoss, SoftmaxLoss
@@ -33,6 +33,12 @@ MANY_COLUMNS = 2000
 # A solver's own estimate of the gap may be too bright: it goes on with this share of it.
 STRICTER = 0.3
 MOST_ROUNDS = 4
+# Where there are this many times more rows than the numbers below ask for, so many are solved
+# first; of each class at least a few.
+SHRINK = 8
+PART_ROWS, ROWS_PER_WEIGHT, PER_CLASS = 4096, 16, 16
+# The gap to which a part is solved: a part's optimum is not the whole's anyway.
+ROUGH = 1e-2
 
 Weights = tuple[np.ndarray, np.ndarray]
 
@@ -107,8 +113,7 @@ def _in_rounds(name, problem, watch: Watch, start) -> tuple[Weights, Certificate
 
 def _run(name: str, problem, watch: Watch, start) -> tuple[np.ndarray, np.ndarray, Ending]:
     if name == "newton":
-        loss = SoftmaxLoss if isinstance(problem, MulticlassProblem) else LogisticLoss
-        return quasi_newton(loss(problem), watch, start)
+        return _newton(problem, watch, start)
     if isinstance(problem, MulticlassProblem):
         return softmax_descent(problem, watch, start)
     if start is not None:
@@ -116,6 +121,41 @@ def _run(name: str, problem, watch: Watch, start) -> tuple[np.ndarray, np.ndarra
         start = np.array([-0.5 * w, 0.5 * w]), np.array([-0.5 * b, 0.5 * b])
     W, b, ending = softmax_descent(as_softmax(problem), watch, start)
     return W[1:] - W[:1], b[1:] - b[:1], ending
+
+
+def _newton(problem, watch: Watch, start) -> tuple[np.ndarray, np.ndarray, Ending]:
+    """Quasi-Newton steps; where rows abound, a part of them is solved first."""
+    k = problem.k if isinstance(problem, MulticlassProblem) else 1
+    n, d = problem.shape
+    size = max(PART_ROWS, ROWS_PER_WEIGHT * k * (d + 1))
+    if start is None and n >= SHRINK * size:
+        inner = Watch(
+            tol=max(watch.tol, ROUGH),
+            max_iter=watch.max_iter,
+            max_seconds=watch.max_seconds - watch.seconds,
+            seed=watch.seed,
+        )
+        W, b, ending = _newton(_part(problem, size, watch.seed), inner, None)
+        watch.n_iter += inner.n_iter
+        if ending not in (Ending.REACHED, Ending.STALLED):
+            return W, b, ending
+        start = W, b
+    loss = SoftmaxLoss if isinstance(problem, MulticlassProblem) else LogisticLoss
+    return quasi_newton(loss(problem), watch, start)
+
+
+def _part(problem, size: int, seed: int):
+    """About ``size`` random rows, some of every class, that cost as much as all."""
+    rng = np.random.default_rng(seed)
+    share, chosen, scale = size / len(problem.y), [], np.zeros(len(problem.y))
+    for label in np.unique(problem.y):
+        mine = np.flatnonzero((problem.y == label) & (problem.c > 0))
+        some = rng.choice(mine, min(len(mine), PER_CLASS + int(share * len(mine))), replace=False)
+        scale[some] = problem.c[mine].sum() / problem.c[some].sum()
+        chosen.append(some)
+    index = np.sort(np.concatenate(chosen))
+    rows, c = take(problem.rows, index), problem.c[index] * scale[index]
+    return replace(problem, rows=rows, y=problem.y[index], c=c)
 
 
 def as_softmax(problem: Problem) -> MulticlassProblem:

@@ -97,7 +97,8 @@ def minimise(rows: ClassRows, V, B0, A, watch: Watch, enough) -> tuple:
         if t == 0.0:
             break
         whole = exact and abs(t - 1.0) < FULL
-        V, S = V + t * dV, S + t * dS
+        V = V + t * dV
+        S = Z @ V.T  # afresh: a long step that is taken back would leave its rounding in S + t dS
     return V, reply.B, terms, False
 
 

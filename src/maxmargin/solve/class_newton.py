@@ -15,7 +15,7 @@ from scipy.linalg import qr
 
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
-from ..represent.rows import DenseRows, as_csr
+from ..represent.rows import DenseRows, Rows, as_csr
 from .class_lagrangian import ClassRows, Terms, minimise
 from .contract import ClassPoint, Ending, OutOfBudget, Watch
 from .share import limits
@@ -23,19 +23,21 @@ from .share import limits
 OUTER_STEPS = 40
 # The gap is closed to this share of what is asked: repair costs some of the dual.
 SHARE_OF_TOL = 0.5
-# σ = κ c begins here, or lower …
+# σ = κ c begins here, or lower without a start …
 FIRST = 0.5
 # … and grows so from one outer step to the next,
 FASTEST = 10.0
 # at this pace after FEW_STEPS Newton steps, at its root up to MANY_STEPS, else not at all.
 FEW_STEPS, MANY_STEPS = 8, 25
+# When Newton's method does not end, κ goes back to less than what was good before.
+BACK = 0.3
 # A minimisation ends when the rest of the gradient costs this share of the gap that is left
 # (or of ½‖W‖², for with a large C the gap says nothing at first) …
 LOOSE = 0.05
 # … or this share of the gap asked for.
 SMALL = 0.01
 # So many outer steps without progress from here: float64 has no more to give.
-NEARLY, MOST_IDLE = 1e-6, 5
+NEARLY, MOST_IDLE = 1e-6, 3
 
 
 def class_newton(
@@ -45,7 +47,9 @@ def class_newton(
     frame = _Frame(problem)
     best = _Best(frame, start)
     try:
-        reached = _augment(frame, watch, best)
+        # Multipliers that are nearly right allow a large σ at once.
+        kappa = frame.gentle() if start is None else FIRST
+        reached = _augment(frame, watch, best, kappa)
         ending = Ending.REACHED if reached else Ending.STALLED
     except OutOfBudget as stop:
         ending = stop.ending
@@ -54,9 +58,9 @@ def class_newton(
     return frame.point(best.V, best.B), ending
 
 
-def _augment(frame: _Frame, watch: Watch, best: _Best) -> bool:
+def _augment(frame: _Frame, watch: Watch, best: _Best, kappa: float) -> bool:
     """Outer steps with σ = κ c, κ growing, until the gap is closed."""
-    V, B, sigma, idle = best.V, best.B, _Sigma(frame.gentle()), 0
+    V, B, sigma, idle = best.V, best.B, _Sigma(kappa), 0
     small = SMALL * watch.tol
 
     def enough(terms: Terms) -> bool:
@@ -73,7 +77,7 @@ def _augment(frame: _Frame, watch: Watch, best: _Best) -> bool:
             best.offer(terms, V, B)
             watch.record(best.primal, best.dual)
         left = best.primal - best.dual
-        if left <= SHARE_OF_TOL * watch.tol * best.primal:
+        if finished and left <= SHARE_OF_TOL * watch.tol * best.primal:
             return True
         idle = idle + 1 if 0.9 * gap < left < NEARLY * best.primal else 0
         if idle == MOST_IDLE:
@@ -91,6 +95,7 @@ class _Sigma:
         """Grow at a pace at which Newton's method ends within few steps."""
         if not finished:
             self.pace = np.sqrt(self.pace)
+            self.good *= BACK  # what was good may be so no more, or never was
             self.kappa = self.good * self.pace
             return
         self.good = self.kappa
@@ -122,13 +127,7 @@ class _Frame:
         self.problem = problem
         self.alive = np.flatnonzero(problem.c > 0)
         self.c, y = problem.c[self.alive], problem.y[self.alive]
-        rows, (_, d) = problem.rows, problem.shape
-        X = (
-            rows.X[self.alive]
-            if isinstance(rows, DenseRows)
-            else as_csr(rows)[self.alive].toarray()
-        )
-        X = X.astype(np.float64, copy=False)
+        X, d = _dense(problem.rows, self.alive), problem.shape[1]
         free = problem.bias is Bias.FREE
         self.mu = X.mean(axis=0) if free else np.zeros(d)
         X = X - self.mu
@@ -140,14 +139,13 @@ class _Frame:
         if problem.bias is not Bias.NONE:
             X = np.column_stack([X, np.ones(len(X))])
             E = np.append(E, 0.0 if free else 1.0)
-        limit = tuple(np.array(part, dtype=np.float64) for part in _limits(problem.loss, self.c))
-        self.rows = ClassRows(X, y, limit, E)
+        self.rows = ClassRows(X, y, _limits(problem.loss, self.c), E)
 
     def gentle(self) -> float:
         """κ to begin with: σ at most c/2, and one row's pull σ‖z‖² on itself at most one."""
         Z = self.rows.Z
         pull = float(np.mean(self.c)) * float(np.mean(np.einsum("ij,ij->i", Z, Z)))
-        return min(FIRST, 1.0 / pull)
+        return min(FIRST, 1.0 / max(pull, 1e-300))
 
     def start(self, point: ClassPoint | None) -> tuple[np.ndarray, np.ndarray]:
         """V and B of ``point``, or zero."""
@@ -161,7 +159,7 @@ class _Frame:
             V[:, -1] = point.b + point.W @ self.mu
         V -= V.mean(axis=0)
         own = np.arange(n), self.rows.y
-        B[:] = np.maximum(point.beta[self.alive], 0.0)
+        B[:] = np.maximum(point.beta[self.alive, : self.problem.k], 0.0)
         B[own] = 0.0
         B[own] = -B.sum(axis=1)
         return V, B
@@ -178,5 +176,12 @@ class _Frame:
         return ClassPoint(W, b - W @ self.mu, beta)
 
 
-def _limits(loss, c):
-    return np.broadcast_arrays(*limits(loss, c))
+def _dense(rows: Rows, index) -> np.ndarray:
+    """The rows named by ``index`` as a float64 array."""
+    X = rows.X[index] if isinstance(rows, DenseRows) else as_csr(rows)[index].toarray()
+    return X.astype(np.float64, copy=False)
+
+
+def _limits(loss, c) -> tuple:
+    """The four limits of ``share``, each as an array over the rows."""
+    return tuple(np.array(part, dtype=np.float64) for part in np.broadcast_arrays(*limits(loss, c)))

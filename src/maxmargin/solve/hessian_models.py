@@ -30,6 +30,8 @@ from .passes_over import Products
 MOST_COLUMNS = 2000
 # Rows per column that a d × d matrix is estimated from, and the most and the fewest of them.
 ROWS_PER_COLUMN, MANY_ROWS, FEW_ROWS = 10, 8000, 4096
+# Multiplications that cost no more than a pass over the data.
+CHEAP = 40_000_000
 # Rows per class that A is estimated from.
 ROWS_PER_CLASS = 4
 # Directions of A below this share of its largest are not seen: equal shifts of all classes.
@@ -38,7 +40,7 @@ UNSEEN = 1e-12
 
 def enough_rows(d: int) -> int:
     """How many rows tell a d × d matrix well enough."""
-    return max(FEW_ROWS, min(ROWS_PER_COLUMN * d, MANY_ROWS), 2 * d)
+    return max(FEW_ROWS, min(ROWS_PER_COLUMN * d, MANY_ROWS), 2 * d, CHEAP // d**2)
 
 
 class Kronecker:

@@ -15,7 +15,7 @@ from numba import njit
 from scipy import sparse
 
 from ..represent.lanes import class_nudge, class_scores, padded
-from ..represent.rows import DenseRows, Rows, SparseRows, as_csr, as_rows, shape, spread
+from ..represent.rows import DenseRows, Rows, SparseRows, as_csr, as_rows, shape
 from ..represent.rows import combine as row_combine
 from ..represent.rows import scores as row_scores
 
@@ -28,6 +28,8 @@ SMALL_PRODUCT, FEW_ROWS = 1_000_000, 64
 MOSTLY_ZERO = 0.3
 # From this many standard deviations of the mean on, centring by arithmetic costs too many digits.
 FAR = 100.0
+# Rows from which such properties of the data are judged.
+SOME_ROWS = 256
 # Numbers from which on scores are kept in float32 whatever the data.
 MANY = 1 << 22
 
@@ -42,7 +44,7 @@ class Products:
         self.rows = _storage(rows, k)
         kept = self.rows.X.dtype if isinstance(self.rows, DenseRows) else self.rows.data.dtype
         self.dense = isinstance(self.rows, DenseRows)
-        far = self.dense and bool((np.abs(self.mu) > FAR * spread(rows)).any())
+        far = isinstance(self.rows, DenseRows) and _far(self.rows.X, self.mu)
         self.work = np.dtype(np.float64) if far else kept
         self.sharp = self.dense and far
         self.width = k if self.dense or k == 1 else padded(k)
@@ -128,12 +130,18 @@ class Products:
         return X.astype(np.float64) - self.mu if self.sharp else X
 
 
+def _far(X: np.ndarray, mu: np.ndarray) -> bool:
+    """Whether some column's mean is much larger than its standard deviation."""
+    some = X[:: max(1, len(X) // SOME_ROWS)].astype(np.float64)
+    return bool((np.abs(mu) > FAR * np.maximum(some.std(axis=0), 1e-12)).any())
+
+
 def _storage(rows: Rows, k: int) -> Rows:
     """The rows themselves; dense ones that are mostly zeros as sparse ones."""
     n, d = shape(rows)
     if isinstance(rows, SparseRows) or k == 1 or d < 64:
         return rows
-    some = rows.X[:: max(1, n // 256)]
+    some = rows.X[:: max(1, n // SOME_ROWS)]
     if np.count_nonzero(some) > MOSTLY_ZERO * some.size:
         return rows
     return as_rows(sparse.csr_matrix(rows.X))

@@ -25,15 +25,20 @@ from .smooth import LogisticLoss, SoftmaxLoss
 # Pairs of steps and gradient changes remembered.
 MEMORY = 24
 # The line search ends when the slope has fallen to this share.
-FLAT = 0.1
+FLAT = 0.02
 MOST_TRIALS = 12
 # Rounding of an objective summed up from float32 and float64 scores.
 NOISE = {np.dtype(np.float32): 1e-7, np.dtype(np.float64): 1e-14}
 # Steps after which A is taken afresh, at the latest: when half as many again have been made.
 AFRESH = 1.5
+# … and for the first time, where the search starts near its end.
+LATER = 4
 # What the biases are off may be this share of the gap asked for; more of it would show in
 # the gap once they are made best.
 DUE = 1e-6
+# In the first steps from nothing the curvature falls so fast that a fresh model knows more
+# than its past.
+EARLY = 6
 # A gap this much below the one asked for: what is left is for the certificate's rounding.
 SAFE = 0.9
 
@@ -64,12 +69,13 @@ class Search:
             self.x[:-1], self.x[-1] = W.T, b + W @ self.products.mu
         elif loss.bias is Bias.FREE:
             self.x[-1] = loss.start()
+        self.early = EARLY if start is None else 0
         self.pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
 
     def loop(self) -> Ending:
         self.settle()
         self.model = self.loss.model(self.watch.seed)
-        count, afresh = 0, 1
+        count, afresh = 0, 1 if self.early else LATER
         while not self.reached():
             self.watch.step()
             if not self.advance():
@@ -78,11 +84,11 @@ class Search:
                 self.loss.S, self.loss.Z = self.products.room(), self.products.room()
                 self.settle()
             count += 1
-            if self.model.exact:  # Newton's method: the past has nothing to add
-                self.pairs.clear()
             if count >= afresh or self.model.exact:
                 self.model.refresh()
                 afresh = max(count + 1, int(AFRESH * count))
+                if self.model.exact or count <= self.early:
+                    self.pairs.clear()
         return Ending.REACHED
 
     def settle(self) -> None:

@@ -83,7 +83,7 @@ def share(limit, D, k, y, e, A, guess, beta):
     low, high = e, most
     if cap_all < np.inf:
         low = max(e, most - A * cap_all)
-    theta = min(max(guess, low), high)
+    theta, before = min(max(guess, low), high), np.inf
     for _ in range(MOST_STEPS):
         total, slope = 0.0, 0.0
         for c in range(k):
@@ -102,11 +102,11 @@ def share(limit, D, k, y, e, A, guess, beta):
         else:
             high = theta
         new = theta + excess / slope if slope > 0.0 else 0.5 * (low + high)
-        if not low <= new <= high:
+        if not low <= new <= high or new == before:  # back and forth between two pieces
             new = 0.5 * (low + high)
         if new == theta or high - low <= 1e-16 * abs(theta):
             break
-        theta = new
+        before, theta = theta, new
     total = 0.0
     for c in range(k):
         value = min(max((D[c] - theta) * steep, 0.0), cap_each)
