@@ -39,7 +39,7 @@ def test_anything_becomes_feasible(rule, seed, k):
 def test_a_small_residual_costs_the_dual_little(rule):
     X, y = clouds(120, 3, 4, seed=3)
     problem = class_problem(X, y, 1.0, rule)
-    solution, certificate = solve_classes(problem, Watch(tol=1e-10))
+    solution, _ = solve_classes(problem, Watch(tol=1e-10))
     W, b, beta = solution.point
     rng = np.random.default_rng(0)
     shaken = beta * (1.0 + 1e-4 * rng.standard_normal(beta.shape))

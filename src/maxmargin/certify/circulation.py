@@ -32,9 +32,8 @@ def repair_classes(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
     """Multipliers in their domain with Σ_i α_i = 0 (float64), as close as is cheap."""
     beta = np.array(beta[:, : problem.k], dtype=np.float64)
     beta[np.arange(len(beta)), problem.y] = 0.0
+    into_domain(problem, beta)
     cap_each, cap_all = _caps(problem)
-    _snap(beta, cap_each, cap_all)
-    _into_domain(beta, cap_each, cap_all)
     if problem.bias is not Bias.FREE or not beta.any():
         return beta
     for _ in range(MOVES):
@@ -52,6 +51,13 @@ def repair_classes(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
             break
         beta = moved
     return _balance(problem, beta, cap_each, cap_all)
+
+
+def into_domain(problem: MulticlassProblem, beta: np.ndarray) -> None:
+    """Put multipliers, in place, inside their domain, and on the limits they miss by rounding."""
+    cap_each, cap_all = _caps(problem)
+    _snap(beta, cap_each, cap_all)
+    _into_domain(beta, cap_each, cap_all)
 
 
 def _caps(problem: MulticlassProblem) -> tuple[np.ndarray, np.ndarray]:

@@ -275,7 +275,7 @@ def score_chunks(rows: Rows, W: np.ndarray) -> Iterator[tuple[slice, np.ndarray]
 
 def class_combine(rows: Rows, k: int, steps: Callable[[slice], np.ndarray]) -> np.ndarray:
     """Σ_i a_i x_iᵀ as (k, d), where ``steps(part)`` gives the (m, k) rows a_i of a slice."""
-    n, d = shape(rows)
+    _, d = shape(rows)
     if isinstance(rows, DenseRows):
         W = np.zeros((k, d))
         for part in chunks(rows, k):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..certify.circulation import into_domain
 from ..certify.multiclass import signed
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
@@ -37,8 +38,9 @@ SHORTEST, LONGEST = 3, 20
 FINE, SMALL = 3e-5, 2e7
 # The gap is estimated before r is exactly zero; this much of tol is left for that.
 CAUTION = 0.95
-# Checks in a row that close the gap by less than this share, after which the solver gives up.
-IDLE, PROGRESS = 8, 3e-3
+# Checks in a row that bring either bound nearer by less than this share of the gap, after
+# which the solver gives up.
+IDLE, PROGRESS = 12, 3e-4
 # Stored values visited between looks at the clock.
 SLICE = 2e8
 # Scores kept at a check, so that better biases cost no pass over the data.
@@ -89,10 +91,11 @@ class Blocks:
         self.stride = STRIDE + int(LEAP_COST * (d + n) / values)
 
         width = padded(problem.k)
+        precision = np.float32 if values * width > SMALL else np.float64
         self.b, self.r = np.zeros(width), np.zeros(width)
         self.clock, self.speed, self.epochs = 0.0, np.inf, 0
         self.primal, self.dual = np.inf, -np.inf
-        self.beta = np.zeros((n, width), dtype=np.float32)
+        self.beta = np.zeros((n, width), dtype=precision)
         if start is not None:
             self.beta[:, : problem.k] = start.beta
             self.b[: problem.k] = start.b
@@ -102,13 +105,14 @@ class Blocks:
         self.h = self.b.copy()
         kept = n if n * problem.k <= MOST_KEPT else 0
         self.kept = np.zeros((kept, problem.k), dtype=np.float32)
-        large = values * padded(problem.k) > SMALL
-        self._take(np.float32 if large else np.float64)
+        self._take(precision)
 
     def _take(self, precision) -> None:
         """Hold β and U in this precision."""
         width = padded(self.problem.k)
-        self.beta = self.beta.astype(precision, copy=False)
+        if self.beta.dtype != precision:  # rounded caps are not quite those of the domain
+            self.beta = self.beta.astype(precision)
+            into_domain(self.problem, self.beta[:, : self.problem.k])
         self.U = np.zeros((self.problem.shape[1], width), dtype=precision)
         self.old_beta, self.old_U = self.beta.copy(), self.U.copy()
         self.noise = 4.0 * float(np.finfo(precision).eps)
@@ -147,16 +151,17 @@ class Blocks:
             due = min(LONGEST, max(SHORTEST, self.epochs // 4))
             guess = gap * (self.speed / speed) if speed > 0 and np.isfinite(gap) else gap
             if guess <= target or self.epochs - checked >= due:
-                before = self.primal - self.dual
+                primal, dual = self.primal, self.dual
                 gap = self.check()
                 if gap <= target:
                     return Ending.REACHED
                 speed, checked = self.speed, self.epochs
-                idle = 0 if self.primal - self.dual < (1.0 - PROGRESS) * before else idle + 1
+                closed = max(primal - self.primal, self.dual - dual) > PROGRESS * (primal - dual)
+                idle = 0 if closed else idle + 1
                 if (gap < FINE or idle > 1) and self.beta.dtype == np.float32:
                     self._take(np.float64)
                     idle = 0
-            self.leap(make=idle == 0)
+            self.leap(make=idle == 0 or self.problem.bias is not Bias.FREE)
         return Ending.STALLED
 
     def epoch(self) -> None:

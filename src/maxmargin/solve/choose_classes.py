@@ -84,7 +84,8 @@ def solve_classes(
             gap = certificate.relative_gap
             point, certificate = _better(point, certificate, *finish_classes(problem, found))
             if certificate.relative_gap < gap:
-                why, name, ending = f"descent stopped at a relative gap of {gap:.1e}", "newton", ended
+                why = f"descent stopped at a relative gap of {gap:.1e}"
+                name, ending = "newton", ended
     if certificate.holds(watch.tol):
         ending = Ending.REACHED
     elif ending is Ending.REACHED:

@@ -99,8 +99,9 @@ def _in_rounds(name, problem, watch: Watch, start) -> tuple[Weights, Certificate
     tol, best = watch.tol, None
     try:
         for _ in range(MOST_ROUNDS):
-            W, b, ending = _run(name, problem, watch, start)
-            weights, certificate = finish(problem, W, b)
+            weights, ending, certificate = _run(name, problem, watch, start)
+            if certificate is None:
+                weights, certificate = finish(problem, *weights)
             if best is None or certificate.relative_gap < best[1].relative_gap:
                 best = weights, certificate
             if certificate.holds(tol) or ending is not Ending.REACHED:
@@ -111,16 +112,19 @@ def _in_rounds(name, problem, watch: Watch, start) -> tuple[Weights, Certificate
     return *best, ending  # type: ignore[misc]
 
 
-def _run(name: str, problem, watch: Watch, start) -> tuple[np.ndarray, np.ndarray, Ending]:
+def _run(name: str, problem, watch: Watch, start) -> tuple[Weights, Ending, Certificate | None]:
+    """What a solver returns, with the certificate if it has ended with one."""
     if name == "newton":
-        return _newton(problem, watch, start)
+        W, b, ending = _newton(problem, watch, start)
+        return (W, b), ending, None
     if isinstance(problem, MulticlassProblem):
-        return softmax_descent(problem, watch, start)
+        W, b, ending, certificate = softmax_descent(problem, watch, start)
+        return (W, b), ending, certificate
     if start is not None:
         (w,), (b,) = start
         start = np.array([-0.5 * w, 0.5 * w]), np.array([-0.5 * b, 0.5 * b])
-    W, b, ending = softmax_descent(as_softmax(problem), watch, start)
-    return W[1:] - W[:1], b[1:] - b[:1], ending
+    W, b, ending, _ = softmax_descent(as_softmax(problem), watch, start)
+    return (W[1:] - W[:1], b[1:] - b[:1]), ending, None
 
 
 def _newton(problem, watch: Watch, start) -> tuple[np.ndarray, np.ndarray, Ending]:

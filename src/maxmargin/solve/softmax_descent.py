@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..certify.certificate import Certificate
 from ..certify.softmax import balanced
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
@@ -37,8 +38,8 @@ SOFT = 1.0
 
 def softmax_descent(
     problem: MulticlassProblem, watch: Watch, start: tuple[np.ndarray, np.ndarray] | None = None
-) -> tuple[np.ndarray, np.ndarray, Ending]:
-    """W (k, d), b (k,) and why the descent ended."""
+) -> tuple[np.ndarray, np.ndarray, Ending, Certificate | None]:
+    """W (k, d), b (k,), why the descent ended, and the certificate of W and b if it knows one."""
     descent = Descent(problem, watch, start)
     try:
         ending = descent.loop()
@@ -48,7 +49,7 @@ def softmax_descent(
         ending = Ending.INTERRUPTED
     if ending is not Ending.REACHED and descent.unseen and descent.check():
         ending = Ending.REACHED
-    return descent.W, descent.b, ending
+    return descent.W, descent.b, ending, descent.certificate
 
 
 class Descent:
@@ -89,6 +90,7 @@ class Descent:
         self.offset = self.wide(self.b + self.W @ self.mu)
         self.room = [np.zeros(self.width, dtype=np.float32) for _ in range(4)]
         self.best, self.unseen = np.inf, False
+        self.certificate: Certificate | None = None
         self.refresh()
 
     def wide(self, b) -> np.ndarray:
@@ -167,5 +169,5 @@ class Descent:
         self.unseen = False
         self.gap = certificate.gap
         if certificate.gap < self.best:
-            self.best, self.W, self.b = certificate.gap, W, b
+            self.best, self.W, self.b, self.certificate = certificate.gap, W, b, certificate
         return self.watch.record(certificate.primal, certificate.dual)
