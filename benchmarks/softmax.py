@@ -280,11 +280,12 @@ def main() -> None:
     with threadpool_limits(limits=1):
         if options.only in "synthetic 50k×256, k=1000":
             results.append(many_classes())
-        cases = chain(made(), real(options.data) if options.data else ())
-        results += [
-            show(case, race(case, options.patience)) for case in cases if options.only in case.name
-        ]
-    print(f"\nwritten: {save(_with_others(results), 'softmax.json')}")
+            path = save(_with_others(results), "softmax.json")
+        for case in chain(made(), real(options.data) if options.data else ()):
+            if options.only in case.name:
+                results.append(show(case, race(case, options.patience)))
+                path = save(_with_others(results), "softmax.json")  # a long run may be cut short
+    print(f"\nwritten: {path}" if results else f"no case is called {options.only!r}")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Which solver for logistic losses, and why; then run it and prove the result.
 
-newton    dense rows, or few columns: L-BFGS around a model of the Hessian
-descent   sparse rows with many columns: dual block coordinate descent
+newton    two classes, dense rows, or few columns: L-BFGS around a model of the Hessian
+descent   several classes, sparse rows with many columns: dual block coordinate descent
 
-Two classes with many sparse columns are solved as softmax with half the cost: W₁ = −W₂ = w/2
+Asked for by name, descent solves two classes as softmax with half the cost: W₁ = −W₂ = w/2
 makes ½(½‖w‖² + C Σ log(1 + exp(−m))) of it.
 """
 
@@ -46,6 +46,8 @@ Weights = tuple[np.ndarray, np.ndarray]
 def choose(problem: Problem | MulticlassProblem) -> tuple[str, str]:
     """The solver's name and the reason for it."""
     _, d = problem.shape
+    if isinstance(problem, Problem):
+        return "newton", f"two classes, {d} columns: few steps of a quasi-Newton method"
     if isinstance(problem.rows, DenseRows):
         return "newton", f"dense rows with {d} columns: a model of the Hessian is cheap"
     if d <= MANY_COLUMNS:
