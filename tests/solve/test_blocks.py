@@ -18,7 +18,7 @@ WEIGHT = np.random.default_rng(5).integers(0, 3, 60) + (np.arange(60) < 4).astyp
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
 @pytest.mark.parametrize("bias", Bias, ids=lambda b: b.value)
 @pytest.mark.parametrize("rule", RULES, ids="-".join)
-@pytest.mark.parametrize("C", [0.03, 3.0])
+@pytest.mark.parametrize("C", [0.03, 1.0])
 def test_same_optimum_as_clarabel(C, rule, bias, weight):
     X, y = clouds(60, 3, 4, seed=7)
     X += 2.0

@@ -53,6 +53,13 @@ def repair_classes(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
     return _balance(problem, beta, cap_each, cap_all)
 
 
+def ties_all_classes(problem: MulticlassProblem, beta: np.ndarray) -> bool:
+    """Whether free multipliers tie every class to every other: then the biases are unique."""
+    laplacian = np.zeros((problem.k, problem.k))
+    _room(problem.y, beta, *_caps(problem), laplacian)
+    return connected_components(laplacian != 0.0, directed=False)[0] == 1
+
+
 def into_domain(problem: MulticlassProblem, beta: np.ndarray) -> None:
     """Put multipliers, in place, inside their domain, and on the limits they miss by rounding."""
     cap_each, cap_all = _caps(problem)

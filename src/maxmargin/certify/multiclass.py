@@ -42,18 +42,24 @@ def residual(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
 
 
 def certify_classes(
-    problem: MulticlassProblem, W: np.ndarray, b: np.ndarray, beta: np.ndarray
+    problem: MulticlassProblem, W: np.ndarray, b: np.ndarray, beta: np.ndarray, worst=None
 ) -> Certificate:
-    """Recompute primal, dual and KKT residuals of (W, b, β) from the data."""
+    """Recompute primal, dual and KKT residuals of (W, b, β) from the data.
+
+    ``worst``, if given, receives every row's largest 1 − s_y + s_c and the sum of those above
+    zero: (n, 2).
+    """
     W_beta = class_combine(problem.rows, problem.k, signed(problem, beta))
     sums = np.zeros(7)
     sums[6] = np.inf
     each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
     hinge = problem.hard or isinstance(problem.loss, MaxHinge | SumHinge)
+    none = np.empty((0, 2))
     for part, s in score_chunks(problem.rows, W):
+        s += b
         _add_up(
-            problem.loss, problem.c[part], problem.y[part], s + b, beta[part],
-            problem.hard, each, hinge, sums,
+            problem.loss, problem.c[part], problem.y[part], s, beta[part],
+            problem.hard, each, hinge, sums, none if worst is None else worst[part],
         )  # fmt: skip
     loss_sum, conjugate_sum, zero, free, bound, box, closest = sums.tolist()
     norm, norm_beta = float(np.sum(W * W)), float(np.sum(W_beta * W_beta))
@@ -82,17 +88,21 @@ def certify_classes(
 
 
 @njit(cache=True, nogil=True)
-def _add_up(loss, c, y, s, beta, hard, each, hinge, sums):
+def _add_up(loss, c, y, s, beta, hard, each, hinge, sums, out):
     """Add a chunk's Σ c ℓ, Σ c ℓ*, KKT violations by kind, box violation, smallest margin."""
     k = s.shape[1]
     unit = np.empty(k)
     for i in range(c.shape[0]):
-        own, total, least, most, worst = y[i], 0.0, 0.0, 0.0, -np.inf
+        own, total, least, most, worst, slacks = y[i], 0.0, 0.0, 0.0, -np.inf, 0.0
         for j in range(k):
             total += beta[i, j]
             least, most = min(least, beta[i, j]), max(most, beta[i, j])
             if j != own:
-                worst = max(worst, 1.0 - s[i, own] + s[i, j])
+                z = 1.0 - s[i, own] + s[i, j]
+                worst = max(worst, z)
+                slacks += max(0.0, z)
+        if out.shape[0] > 0:
+            out[i, 0], out[i, 1] = worst, slacks
         if c[i] <= 0.0:
             sums[5] = max(sums[5], most, -least)
             continue

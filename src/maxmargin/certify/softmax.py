@@ -178,13 +178,12 @@ def _curvature(problem, S, b) -> np.ndarray:
     stride = max(1, n // max(CHEAP // k**2, ROWS_PER_CLASS * k))
     some = slice(None, None, stride)
     S, y, c = S[some], problem.y[some], problem.c[some]
-    p = np.empty((len(c), k))
-    _multipliers(S, b, y, c, p)
-    np.negative(p, out=p)
+    alpha = np.empty((len(c), k))
+    _multipliers(S, b, y, c, alpha)
+    cp = -alpha  # c (p − e_y), to which c e_y is added
+    cp[np.arange(len(c)), y] += c
     live = c > 0
-    p[np.arange(len(c)), y] += c  # −α = c (p − e_y)
-    weighted = p[live] / c[live][:, None]
-    A = np.diag(p.sum(axis=0)) - weighted.T @ p[live]
+    A = np.diag(cp.sum(axis=0)) - (cp[live] / c[live][:, None]).T @ cp[live]
     return A * (problem.c.sum() / max(c.sum(), np.finfo(float).tiny))
 
 

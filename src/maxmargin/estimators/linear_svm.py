@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral
 from types import ModuleType
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..problem.problem import Bias
 from ..represent.lanes import score_chunks
 from ..represent.rows import as_rows, scores
-from ..solve.contract import Ending, Watch
 from . import svm_joint, svm_reduced, svm_two
+from .fitting import make_watch, warn_unless_reached
 from .validation import (
     all_or_nothing,
     check_rows,
     check_training,
     check_weights,
-    count,
     one_of,
     positive,
 )
@@ -140,32 +135,19 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""
         with all_or_nothing(self):
-            watch = self._watch()
+            watch = make_watch(self)
             positive("C", self.C, infinite=True)
             one_of("multiclass", self.multiclass, MULTICLASS)
             X, classes, codes = check_training(self, X, y)
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
             self.classes_ = classes
             ending = self._form().fit(self, X, codes, weight, watch)
-        if ending is not Ending.REACHED:
-            _warn(ending, self)
+        warn_unless_reached(self, ending, self.certificate_)
         return self
 
     def _form(self) -> ModuleType:
         """How the problem is posed: two classes, k at once, or two at a time."""
         return svm_two if len(self.classes_) == 2 else MULTICLASS[self.multiclass]
-
-    def _watch(self) -> Watch:
-        seed = self.random_state
-        if seed is not None and not isinstance(seed, Integral):
-            seed = check_random_state(seed).randint(2**31)  # refuses what is no seed
-        return Watch(
-            tol=positive("tol", self.tol),
-            max_iter=count("max_iter", self.max_iter),
-            max_seconds=positive("max_seconds", self.max_seconds, infinite=True),
-            verbose=int(self.verbose),
-            seed=0 if seed is None else int(seed),
-        )
 
     def _bias(self) -> Bias:
         if not self.fit_intercept:
@@ -235,20 +217,3 @@ def _distances(f: np.ndarray, W: np.ndarray) -> np.ndarray:
         norms[norms == 0.0] = 1.0
         out[:, c] = ((f[:, [c]] - f[:, others]) / norms).min(axis=1)
     return out
-
-
-def _warn(ending: Ending, model: LinearSVM) -> None:
-    advice = {
-        Ending.TIME: "give it more max_seconds, or continue with warm_start=True",
-        Ending.ITERATIONS: "raise max_iter, or continue with warm_start=True",
-        Ending.INTERRUPTED: "continue with warm_start=True",
-        Ending.STALLED: "scale the features to similar size, lower C, or accept a larger tol",
-    }[ending]
-    certificate = model.certificate_
-    warnings.warn(
-        f"LinearSVM stopped before the gap asked for (tol={model.tol:g}): "
-        f"{ending.value}. The model kept has relative gap "
-        f"{certificate.relative_gap:.1e} ({certificate}). To get closer: {advice}.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )

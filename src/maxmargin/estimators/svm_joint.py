@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..certify.certificate import Certificate
 from ..certify.circulation import repair_classes
@@ -18,8 +17,6 @@ from ..solve.choose_classes import CLASS_SOLVERS, solve_classes
 from ..solve.contract import ClassPoint, Ending, Watch
 from .svm_two import ON_MARGIN
 from .validation import one_of
-
-KINDS = np.array(["margin", "inside", "misclassified"])
 
 
 def pose(model, X, codes, weight) -> MulticlassProblem:
@@ -36,14 +33,16 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
     start = _start(model, problem) if model.warm_start else None
     solution, certificate = solve_classes(problem, watch, model.solver, start)
     W, b, beta = solution.point
-    slack, kind = _look(problem, W, b, beta)
+    worst, total = solution.slacks.T
+    one_each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
+    slack = np.maximum(0.0, worst) if one_each else total
     model.coef_, model.intercept_, model.alpha_ = W, b, beta
-    model.slack_ = slack
+    model.slack_ = np.where(problem.c > 0, slack, 0.0)
     model.support_ = np.flatnonzero(beta.any(axis=1))
     dual = -beta[model.support_]
     dual[np.arange(len(dual)), codes[model.support_]] = -dual.sum(axis=1)
     model.dual_coef_ = dual.T
-    model.support_kind_ = KINDS[kind[model.support_]]
+    model.support_kind_ = support_kinds(problem, beta, worst)[model.support_]
     norm = float(np.linalg.norm(W))
     model.margin_ = 1.0 / (np.sqrt(2.0) * norm) if norm > 0 else np.inf
     model._note(solution, certificate)
@@ -61,36 +60,14 @@ def _start(model, problem: MulticlassProblem) -> ClassPoint | None:
     return ClassPoint(model.coef_, model.intercept_, beta)
 
 
-def _look(problem: MulticlassProblem, W, b, beta) -> tuple[np.ndarray, np.ndarray]:
-    """Slack and kind of every row."""
-    n, _ = problem.shape
-    slack, kind = np.zeros(n), np.zeros(n, dtype=np.int64)
-    one_each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
-    capped = isinstance(problem.loss, MaxHinge)
-    for part, f in score_chunks(problem.rows, W):
-        _look_at(
-            f + b, problem.c[part], problem.y[part], beta[part],
-            one_each, capped, slack[part], kind[part],
-        )  # fmt: skip
-    return slack, kind
-
-
-@njit(cache=True, nogil=True)
-def _look_at(s, c, y, beta, one_each, capped, slack, kind):
-    """"max": one slack per row; "sum": the sum of its slacks.  0, 1, 2 index KINDS."""
-    for i in range(s.shape[0]):
-        if c[i] <= 0.0:
-            continue
-        own, worst, total, blame = s[i, y[i]], -np.inf, 0.0, 0.0
-        for j in range(s.shape[1]):
-            blame += beta[i, j]
-            if j != y[i]:
-                z = 1.0 - own + s[i, j]
-                worst = max(worst, z)
-                total += max(0.0, z)
-        slack[i] = max(0.0, worst) if one_each else total
-        below = capped and blame < c[i] * (1.0 - 1e-12)
-        kind[i] = 0 if worst <= ON_MARGIN or below else 2 if worst > 1.0 else 1
+def support_kinds(problem: MulticlassProblem, beta: np.ndarray, worst: np.ndarray) -> np.ndarray:
+    """On the margin, inside it, or on the wrong side, for every point; as for two classes."""
+    kinds = np.where(worst > 1.0, "misclassified", "inside")
+    below = False
+    if problem.hard or isinstance(problem.loss, MaxHinge):
+        below = beta.sum(axis=1) < problem.c * (1.0 - 1e-12)
+    kinds[(worst <= ON_MARGIN) | below] = "margin"
+    return kinds
 
 
 def recertify(model, X, codes, weight) -> Certificate:

@@ -27,7 +27,7 @@ def verify(model, X, y, sample_weight=None) -> Certificate:
     """
     if not hasattr(model, "_recertify"):
         raise TypeError(
-            f"verify recomputes the duality gap of a LinearSVM, got {type(model).__name__}. "
+            f"verify recomputes the duality gap of a LinearSVM or LogisticRegression, got {type(model).__name__}. "
             "What a perceptron can prove is in its certificate_."
         )
     check_is_fitted(model)

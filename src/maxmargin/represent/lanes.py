@@ -228,9 +228,7 @@ def _row_nudge(index, data, start, stop, W, step):
 @overload(class_scores)
 def _class_scores(rows, i, W, out):
     if rows.instance_class is DenseRows:
-        return lambda rows, i, W, out: _row_scores(
-            None, rows.X[i], 0, rows.X.shape[1], W, out
-        )
+        return lambda rows, i, W, out: _row_scores(None, rows.X[i], 0, rows.X.shape[1], W, out)
     return lambda rows, i, W, out: _row_scores(
         rows.indices, rows.data, np.int64(rows.indptr[i]), np.int64(rows.indptr[i + 1]), W, out
     )
@@ -239,9 +237,7 @@ def _class_scores(rows, i, W, out):
 @overload(class_nudge)
 def _class_nudge(rows, i, step, W):
     if rows.instance_class is DenseRows:
-        return lambda rows, i, step, W: _row_nudge(
-            None, rows.X[i], 0, rows.X.shape[1], W, step
-        )
+        return lambda rows, i, step, W: _row_nudge(None, rows.X[i], 0, rows.X.shape[1], W, step)
     return lambda rows, i, step, W: _row_nudge(
         rows.indices, rows.data, np.int64(rows.indptr[i]), np.int64(rows.indptr[i + 1]), W, step
     )
@@ -291,7 +287,7 @@ def class_combine(rows: Rows, k: int, steps: Callable[[slice], np.ndarray]) -> n
         wide = np.zeros((len(a), padded(k)))
         wide[:, :k] = a
         _chunk_nudge(rows, part.start, wide, side_by_side)
-    return np.ascontiguousarray(side_by_side[:, :k].T)
+    return side_by_side[:, :k].T
 
 
 @njit(cache=True, nogil=True)

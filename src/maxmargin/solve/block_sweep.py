@@ -158,7 +158,26 @@ def look(rates, rows, k, noise, clock, points, beta, U, r, h, room, kept):
             for c in range(k):
                 kept[i, c] = new[c]
         point.margin = new[y] - rival
-        point.wake = clock + PATIENCE * firmness(
-            scaled(rates, point.c), noise, k, y, D, beta[i]
-        )
+        point.wake = clock + PATIENCE * firmness(scaled(rates, point.c), noise, k, y, D, beta[i])
     return losses
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def square_sum(U):
+    """‖U‖², summed in float64."""
+    total = 0.0
+    for j in range(U.shape[0]):
+        for c in range(U.shape[1]):
+            value = np.float64(U[j, c])
+            total += value * value
+    return total
+
+
+@njit(cache=True, nogil=True)
+def weights(U, mu, r, k):
+    """U − μ rᵀ of the k classes, in float64."""
+    W = np.empty((U.shape[0], k))
+    for j in range(U.shape[0]):
+        for c in range(k):
+            W[j, c] = U[j, c] - mu[j] * r[c]
+    return W

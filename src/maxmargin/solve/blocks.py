@@ -21,7 +21,7 @@ from ..problem.problem import Bias
 from ..represent.lanes import class_combine, compressed, padded
 from ..represent.rows import combine, scores, size_of, sqnorms
 from .block_leap import leap
-from .block_sweep import ROW, look, sweep
+from .block_sweep import ROW, look, square_sum, sweep, weights
 from .class_shift import best_shift
 from .contract import ClassPoint, Ending, OutOfBudget, Watch
 from .share import RATES
@@ -43,6 +43,8 @@ CAUTION = 0.95
 IDLE, PROGRESS = 12, 3e-4
 # Stored values visited between looks at the clock.
 SLICE = 2e8
+# Epochs after which a check first computes the weights afresh.
+DRIFT = 20
 # Scores kept at a check, so that better biases cost no pass over the data.
 MOST_KEPT = 5e7
 # A row of length zero still needs a step: this share of the mean ‖x‖².
@@ -128,6 +130,7 @@ class Blocks:
         The displacement since the last leap stays as it is.
         """
         problem, k = self.problem, self.problem.k
+        self.refreshed = self.epochs
         if not self.beta.any():
             return
         fresh = class_combine(self.rows, k, signed(problem, self.beta)).T
@@ -206,7 +209,8 @@ class Blocks:
         Fenchel–Young gaps and cannot be negative.
         """
         problem = self.problem
-        self.refresh()
+        if self.epochs - self.refreshed >= DRIFT:
+            self.refresh()
         losses = look(
             self.rates, self.rows, problem.k, self.noise, self.clock,
             self.points, self.beta, self.U, self.r, self.h, self.room, self.kept,
@@ -217,8 +221,8 @@ class Blocks:
             )
             self.b[: problem.k] += shift
             self.h[: problem.k] += shift
-        W = self.U - np.outer(self.mu, self.r) if self.mm > 0 else self.U
-        half = 0.5 * float(np.einsum("jc,jc->", W, W, dtype=np.float64))
+        level = self.b + (self.tau + self.mm) * self.r - self.h  # U μ
+        half = 0.5 * (square_sum(self.U) + float(self.r @ (self.mm * self.r - 2.0 * level)))
         if problem.bias is Bias.PENALIZED:
             half += 0.5 * float(self.r @ self.r)
         primal, dual = half + losses, self._gain() - half
@@ -242,6 +246,6 @@ class Blocks:
     def point(self) -> ClassPoint:
         """The present weights and biases, in the coordinates of the data."""
         k = self.problem.k
-        W = (self.U - np.outer(self.mu, self.r)).T[:k].astype(np.float64)
+        W = weights(self.U, self.mu, self.r, k).T
         b = self.r if self.problem.bias is Bias.PENALIZED else self.h
         return ClassPoint(W, np.array(b[:k]), self.beta[:, :k])

@@ -24,7 +24,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 
 from ..problem.problem import Bias
 from ..represent.rows import spread
-from .passes_over import Products
+from .products import Products
 
 # Columns up to which d × d matrices are used.
 MOST_COLUMNS = 2000

@@ -18,7 +18,7 @@ from numba import njit
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, Problem
 from .hessian_models import FEW_ROWS, Kronecker, Sampled, Whole
-from .passes_over import Products
+from .products import Products
 
 # Multiplications up to which the Hessian of all weights is formed as it is.
 CHEAP = 300_000_000
