@@ -21,6 +21,7 @@ import numpy as np
 
 from maxmargin import LinearSVM, __version__
 from maxmargin.certify.bias import best_bias
+from maxmargin.estimators.svm_two import pose
 from maxmargin.estimators.validation import check_training
 from maxmargin.problem.losses import value
 from maxmargin.represent.rows import scores
@@ -50,7 +51,7 @@ def race(case: Case, penalize: bool, patience: float) -> list[dict]:
     reference = LinearSVM(**common, tol=1e-9, max_iter=100_000, max_seconds=120).fit(case.X, case.y)
     bound = reference.certificate_.dual
     X, _, codes = check_training(LinearSVM(), case.X, case.y)
-    problem = reference._problem(X, codes, None)
+    problem = pose(reference, X, codes, None)
 
     model, seconds = timed(
         lambda: LinearSVM(**common, tol=case.ours_tol, max_iter=100_000).fit(case.X, case.y)

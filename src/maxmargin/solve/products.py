@@ -63,17 +63,22 @@ class Products:
         return np.zeros((self.n, self.width), dtype=self.store)
 
     def chunks(self) -> Iterator[slice]:
-        size = max(FEW_ROWS, CHUNK_VALUES // max(1, self.d if self.dense else 4 * self.width))
+        """Slices of rows whose scores fit a cache."""
+        return _slices(0, self.n, max(FEW_ROWS, CHUNK_VALUES // (4 * self.width)))
+
+    def pieces(self, part: slice) -> Iterator[slice]:
+        """Slices of a slice, whose values of X fit a cache."""
+        size = max(FEW_ROWS, CHUNK_VALUES // max(1, self.d))
         small = SMALL_PRODUCT // max(1, self.d * self.k) // 32 * 32
-        size = min(size, small) if self.dense and small >= FEW_ROWS else size
-        return (slice(i, min(self.n, i + size)) for i in range(0, self.n, size))
+        size = min(size, small) if small >= FEW_ROWS else size
+        return _slices(part.start, part.stop, size)
 
     def scores(self, V: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
         """out = (X − μ) V + v."""
         shift = v if self.sharp else v - self.mu @ V
         if self.dense:
             V, shift = V.astype(self.work), shift.astype(self.work)
-            for part in self.chunks():
+            for part in self.pieces(slice(0, self.n)):
                 np.add(self._block(part) @ V, shift, out=out[part])
             return
         if self.k == 1:
@@ -91,7 +96,9 @@ class Products:
             a = steps(part)
             sums += a.sum(axis=0, dtype=np.float64)
             if self.dense:
-                total += self._block(part).T @ a
+                for piece in self.pieces(part):
+                    mine = slice(piece.start - part.start, piece.stop - part.start)
+                    total += self._block(piece).T @ a[mine]
             elif alone:
                 total[:, 0] = row_combine(self.rows, np.ascontiguousarray(a[:, 0]))
             else:
@@ -128,6 +135,10 @@ class Products:
     def _block(self, part: slice) -> np.ndarray:
         X = self.rows.X[part]  # type: ignore[union-attr]
         return X.astype(np.float64) - self.mu if self.sharp else X
+
+
+def _slices(start: int, stop: int, size: int) -> Iterator[slice]:
+    return (slice(i, min(stop, i + size)) for i in range(start, stop, size))
 
 
 def _far(X: np.ndarray, mu: np.ndarray) -> bool:
