@@ -23,6 +23,8 @@ from .multiclass import residual
 # A residual below this share of the flow is the rounding of its own sum.
 ROUNDING = 1e-15
 MOVES = 4
+# Multipliers up to which a move is tried on a copy and kept only if it helps.
+MOST_COPIED = 20_000_000
 # A multiplier this close to its limit, relatively, is at its limit but for rounding.
 SNAP = 1e-6
 NEWTON_STEPS = 50
@@ -40,14 +42,13 @@ def repair_classes(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
         r = residual(problem, beta)
         if np.abs(r).max() <= ROUNDING * beta.sum():
             return beta
-        before = np.abs(r).sum()
-        moved = beta.copy()
         laplacian = np.zeros((problem.k, problem.k))
         _room(problem.y, beta, cap_each, cap_all, laplacian)
         potential = np.linalg.lstsq(laplacian, r, rcond=1e-12)[0]
+        moved = beta if beta.size > MOST_COPIED else beta.copy()
         _move(problem.y, moved, cap_each, cap_all, potential)
         _into_domain(moved, cap_each, cap_all)
-        if not np.abs(residual(problem, moved)).sum() < 0.5 * before:
+        if not np.abs(residual(problem, moved)).sum() < 0.5 * np.abs(r).sum():
             break
         beta = moved
     return _balance(problem, beta, cap_each, cap_all)
@@ -194,7 +195,9 @@ def _balance(problem: MulticlassProblem, beta, cap_each, cap_all) -> np.ndarray:
         scaled = flow * np.exp(u[:, None] - u[None, :])
     factor = np.where(inside, np.exp(u[:, None] - u[None, :]), 0.0)
     over = _scale(y, beta, factor, cap_each, cap_all)
-    return beta / over if over > 1.0 else beta
+    if over > 1.0:
+        beta /= over
+    return beta
 
 
 @njit(cache=True, nogil=True)

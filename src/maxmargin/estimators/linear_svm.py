@@ -140,7 +140,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
             one_of("multiclass", self.multiclass, MULTICLASS)
             X, classes, codes = check_training(self, X, y)
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
-            self.classes_ = classes
+            self.classes_, self._codes = classes, codes
             ending = self._form().fit(self, X, codes, weight, watch)
         warn_unless_reached(self, ending, self.certificate_)
         return self
@@ -161,6 +161,12 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         self.n_iter_ = solution.n_iter
         self.solver_ = solution.solver
         self.solver_reason_ = solution.why
+
+    @property
+    def dual_coef_(self):
+        """Signed multipliers of the support vectors: ``coef_ == dual_coef_ @ X[support_]``."""
+        check_is_fitted(self)
+        return self._form().dual_coef(self)
 
     def _recertify(self, X, codes, weight):
         return self._form().recertify(self, X, codes, weight)

@@ -39,14 +39,18 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
     model.coef_, model.intercept_, model.alpha_ = W, b, beta
     model.slack_ = np.where(problem.c > 0, slack, 0.0)
     model.support_ = np.flatnonzero(beta.any(axis=1))
-    dual = -beta[model.support_]
-    dual[np.arange(len(dual)), codes[model.support_]] = -dual.sum(axis=1)
-    model.dual_coef_ = dual.T
     model.support_kind_ = support_kinds(problem, beta, worst)[model.support_]
     norm = float(np.linalg.norm(W))
     model.margin_ = 1.0 / (np.sqrt(2.0) * norm) if norm > 0 else np.inf
     model._note(solution, certificate)
     return solution.ending
+
+
+def dual_coef(model) -> np.ndarray:
+    """α of the support vectors, (k, n_support): the own class receives what the others give."""
+    dual = -model.alpha_[model.support_]
+    dual[np.arange(len(dual)), model._codes[model.support_]] = -dual.sum(axis=1)
+    return dual.T
 
 
 def _start(model, problem: MulticlassProblem) -> ClassPoint | None:

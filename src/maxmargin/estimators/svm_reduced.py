@@ -49,7 +49,6 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
     warm = warm and model.alpha_.shape == (n, count)
     coef, intercept, alpha = np.empty((count, d)), np.empty(count), np.zeros((n, count))
     slack, worst = np.zeros(n), np.full(n, -np.inf)
-    signed = np.zeros((n, count))
     parts, ending = [], Ending.REACHED
     for q, (problem, some) in enumerate(questions(model, X, codes, weight)):
         start = None
@@ -58,7 +57,6 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
         solution, certificate = solve(problem, watch, model.solver, start)
         w, b, a = solution.point
         coef[q], intercept[q], alpha[some, q] = w, b, a
-        signed[some, q] = a * problem.y
         z = np.where(problem.c > 0, 1.0 - problem.y * (solution.scores + b), -np.inf)
         slack[some] += np.maximum(0.0, z)
         worst[some] = np.maximum(worst[some], z)
@@ -69,13 +67,20 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
             raise KeyboardInterrupt  # the other classifiers do not exist yet
     model.coef_, model.intercept_, model.alpha_, model.slack_ = coef, intercept, alpha, slack
     model.support_ = np.flatnonzero(alpha.any(axis=1))
-    model.dual_coef_ = signed[model.support_].T
     kind = np.where(worst > 1.0, 2, np.where(worst > svm_two.ON_MARGIN, 1, 0))
     model.support_kind_ = np.array(["margin", "inside", "misclassified"])[kind[model.support_]]
     norms = np.linalg.norm(coef, axis=1)
     model.margin_ = float(1.0 / norms.max()) if norms.max() > 0 else np.inf
     model._note(replace(solution, n_iter=max(1, watch.n_iter)), together(model, parts))
     return ending
+
+
+def dual_coef(model) -> np.ndarray:
+    """yα of the support vectors in every machine, (machines, n_support)."""
+    k, codes = len(model.classes_), model._codes[model.support_]
+    firsts = range(k) if model.multiclass == "rest" else [a for a, _ in combinations(range(k), 2)]
+    signs = np.where(codes[None, :] == np.array(firsts)[:, None], 1.0, -1.0)
+    return signs * model.alpha_[model.support_].T
 
 
 def together(model, parts: list[Certificate]) -> Certificate:

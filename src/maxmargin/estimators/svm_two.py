@@ -36,12 +36,17 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
     model.alpha_ = alpha
     model.slack_ = np.where(problem.c > 0, np.maximum(0.0, 1.0 - margins), 0.0)
     model.support_ = np.flatnonzero(alpha > 0)
-    model.dual_coef_ = (alpha * problem.y)[model.support_][None, :]
     model.support_kind_ = support_kinds(problem, alpha, model.slack_)[model.support_]
     norm = float(np.linalg.norm(w))
     model.margin_ = 1.0 / norm if norm > 0 else np.inf
     model._note(solution, certificate)
     return solution.ending
+
+
+def dual_coef(model) -> np.ndarray:
+    """yα of the support vectors, (1, n_support)."""
+    signs = np.where(model._codes[model.support_] == 1, 1.0, -1.0)
+    return (signs * model.alpha_[model.support_])[None, :]
 
 
 def _start(model, problem: Problem) -> Point | None:

@@ -27,8 +27,8 @@ def verify(model, X, y, sample_weight=None) -> Certificate:
     """
     if not hasattr(model, "_recertify"):
         raise TypeError(
-            f"verify recomputes the duality gap of a LinearSVM or LogisticRegression, got {type(model).__name__}. "
-            "What a perceptron can prove is in its certificate_."
+            "verify recomputes the duality gap of a LinearSVM or a LogisticRegression, got "
+            f"{type(model).__name__}. What a perceptron can prove is in its certificate_."
         )
     check_is_fitted(model)
     X = check_rows(model, X, reset=False)

@@ -45,8 +45,9 @@ IDLE, PROGRESS = 12, 3e-4
 SLICE = 2e8
 # Epochs after which a check first computes the weights afresh.
 DRIFT = 20
-# Scores kept at a check, so that better biases cost no pass over the data.
-MOST_KEPT = 5e7
+# Scores kept at a check, so that better biases cost no pass over the data, and multipliers kept
+# to leap from: beyond so many numbers memory is worth more.
+MOST_KEPT, MOST_LEAPT = 5e7, 2e8
 # A row of length zero still needs a step: this share of the mean ‖x‖².
 EMPTY = 1e-12
 
@@ -116,7 +117,9 @@ class Blocks:
             self.beta = self.beta.astype(precision)
             into_domain(self.problem, self.beta[:, : self.problem.k])
         self.U = np.zeros((self.problem.shape[1], width), dtype=precision)
-        self.old_beta, self.old_U = self.beta.copy(), self.U.copy()
+        leaps = self.beta.size <= MOST_LEAPT
+        self.old_beta = self.beta.copy() if leaps else self.beta[:0]
+        self.old_U = self.U.copy()
         self.noise = 4.0 * float(np.finfo(precision).eps)
         self.room = (
             np.zeros(width, dtype=precision), np.zeros(width, dtype=precision),
@@ -194,6 +197,8 @@ class Blocks:
         A leap knows nothing of b, which follows r; when the gap does not close, the two may
         be driving each other, and the next leap begins here.
         """
+        if not len(self.old_beta):
+            return
         if not make:
             self.old_beta[:], self.old_U[:] = self.beta, self.U
             return

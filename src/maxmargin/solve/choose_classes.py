@@ -166,7 +166,7 @@ def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) ->
     W, b, beta = point
     if not (np.isfinite(W).all() and np.isfinite(b).all()):  # overflow: the origin is better
         W, b = np.zeros_like(W), np.zeros_like(b)
-    beta = repair_classes(problem, np.where(np.isfinite(beta), beta, 0.0))
+    beta = repair_classes(problem, beta if np.isfinite(beta.sum()) else np.zeros_like(beta))
     free = problem.bias is Bias.FREE
     if problem.hard:
         b = middle_biases(problem, W, b, beta) if free else b
