@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from maxmargin import LinearSVM, __version__, separability, verify
+from maxmargin import LinearSVM, LogisticRegression, __version__, separability, verify
 
 TRY_NEXT = """
 What to type next:
@@ -16,7 +16,11 @@ What to type next:
     print(svm.certificate_)                # how good it provably is
     svm.support_, svm.support_kind_        # which points matter, and why
     print(separability(X, y))              # the exact maximum margin, or a proof of none
+    LinearSVM(multiclass="sum")            # k classes: "max", "sum", "rest" or "pairs"
+    LogisticRegression(C=1.0).fit(X, y).predict_proba(X)
 """
+
+RULES = ("max", "sum", "rest", "pairs")
 
 
 def main() -> None:
@@ -33,7 +37,28 @@ def main() -> None:
     svm = LinearSVM().fit(X, y)
     print(f"\n  recomputed from the data: {verify(svm, X, y)}")
     print(f"  solver: {svm.solver_} ({svm.solver_reason_})")
+    many_classes()
     print(TRY_NEXT)
+
+
+def many_classes() -> None:
+    """The four rules for k classes, and softmax, on three kinds of wine."""
+    X, y = load_iris(return_X_y=True)
+    print("\niris, all three classes, sepal and petal width")
+    print(f"  {separability(X[:, [1, 3]], y)}")
+    X, y = load_wine(return_X_y=True)
+    print("\nwine, three classes, 13 unscaled features")
+    print(f"  {separability(X, y)}\n")
+    print(f"  {'method':<24} {'support':>7} {'errors':>6} {'relative gap':>12} {'time':>9}")
+    models = {f'LinearSVM "{rule}"': LinearSVM(multiclass=rule) for rule in RULES}
+    for name, model in (models | {"LogisticRegression": LogisticRegression()}).items():
+        began = time.perf_counter()
+        model.fit(X, y)
+        took = time.perf_counter() - began
+        support = len(model.support_) if hasattr(model, "support_") else len(y)
+        errors = int((model.predict(X) != y).sum())
+        gap = model.certificate_.relative_gap
+        print(f"  {name:<24} {support:7d} {errors:6d} {gap:12.1e} {took * 1e3:6.1f} ms")
 
 
 def table(indent: str, X, y, Cs) -> None:

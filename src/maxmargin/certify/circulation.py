@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, cg
 
 from ..problem.class_losses import MaxHinge, SumHinge
 from ..problem.multiclass import MulticlassProblem
@@ -25,6 +26,8 @@ ROUNDING = 1e-15
 MOVES = 4
 # Multipliers up to which a move is tried on a copy and kept only if it helps.
 MOST_COPIED = 20_000_000
+# Classes up to which Laplacian systems are solved directly; steps of the iteration otherwise.
+DIRECT, MOST_CG = 400, 200
 # A multiplier this close to its limit, relatively, is at its limit but for rounding.
 SNAP = 1e-6
 NEWTON_STEPS = 50
@@ -44,7 +47,7 @@ def repair_classes(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
             return beta
         laplacian = np.zeros((problem.k, problem.k))
         _room(problem.y, beta, cap_each, cap_all, laplacian)
-        potential = np.linalg.lstsq(laplacian, r, rcond=1e-12)[0]
+        potential = _potential(laplacian, r)
         moved = beta if beta.size > MOST_COPIED else beta.copy()
         _move(problem.y, moved, cap_each, cap_all, potential)
         _into_domain(moved, cap_each, cap_all)
@@ -59,6 +62,16 @@ def ties_all_classes(problem: MulticlassProblem, beta: np.ndarray) -> bool:
     laplacian = np.zeros((problem.k, problem.k))
     _room(problem.y, beta, *_caps(problem), laplacian)
     return connected_components(laplacian != 0.0, directed=False)[0] == 1
+
+
+def _potential(laplacian: np.ndarray, r: np.ndarray) -> np.ndarray:
+    """The least solution of a Laplacian system; iteratively where k is large."""
+    k = len(r)
+    if k <= DIRECT:
+        return np.linalg.lstsq(laplacian, r, rcond=1e-13)[0]
+    scale = 1.0 / np.sqrt(np.where(laplacian.diagonal() > 0.0, laplacian.diagonal(), np.inf))
+    system = LinearOperator((k, k), matvec=lambda v: scale * (laplacian @ (scale * v)))
+    return scale * cg(system, scale * r, rtol=1e-10, maxiter=MOST_CG)[0]
 
 
 def into_domain(problem: MulticlassProblem, beta: np.ndarray) -> None:
@@ -189,7 +202,7 @@ def _balance(problem: MulticlassProblem, beta, cap_each, cap_all) -> np.ndarray:
         if np.abs(out - into).max() <= ROUNDING * flow.sum():
             break
         laplacian = np.diag(out + into) - scaled - scaled.T
-        step = -np.linalg.lstsq(laplacian, out - into, rcond=1e-14)[0]
+        step = -_potential(laplacian, out - into)
         step /= max(1.0, np.abs(step).max())
         u += step
         scaled = flow * np.exp(u[:, None] - u[None, :])

@@ -17,6 +17,7 @@ from ..problem.class_losses import MaxHinge, MaxSquaredHinge, SumHinge, class_co
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..represent.lanes import class_combine, score_chunks
+from ..represent.rows import anchor
 from .certificate import Certificate
 
 # A sum of multipliers this close to its cap, relatively, is at it but for rounding.
@@ -50,6 +51,9 @@ def certify_classes(
     zero: (n, 2).
     """
     W_beta = class_combine(problem.rows, problem.k, signed(problem, beta))
+    r = residual(problem, beta)
+    if problem.bias is Bias.FREE:  # what rounding left of r belongs to some rows
+        W_beta -= np.outer(r, anchor(problem.rows))
     sums = np.zeros(7)
     sums[6] = np.inf
     each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
@@ -63,7 +67,6 @@ def certify_classes(
         )  # fmt: skip
     loss_sum, conjugate_sum, zero, free, bound, box, closest = sums.tolist()
     norm, norm_beta = float(np.sum(W * W)), float(np.sum(W_beta * W_beta))
-    r = residual(problem, beta)
     primal, dual = 0.5 * norm + loss_sum, -0.5 * norm_beta - conjugate_sum
     drift, bias_residual = float(np.linalg.norm(W - W_beta)), 0.0
     if problem.bias is Bias.PENALIZED:

@@ -20,6 +20,7 @@ from numba import njit
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..represent.lanes import class_combine, score_chunks
+from ..represent.rows import anchor
 from .certificate import ROUNDING, Certificate
 
 # A residual of Σ c (e_y − p), relative to the multipliers' sum, above which p proves nothing.
@@ -42,6 +43,10 @@ CHEAP, ROWS_PER_CLASS = 2_000_000_000, 4
 # Numbers from which on the scores are kept in single precision.  That moves p, which may be
 # any probabilities, but not the proof: the primal is then summed in a pass of its own.
 MANY = 1 << 25
+
+
+# Classes from which on only the diagonal of the curvature is used.
+MANY_CLASSES = 1500
 
 
 class Sums(NamedTuple):
@@ -99,6 +104,8 @@ def _certificate(problem, W, b, S, sums: Sums) -> Certificate:
     if problem.bias is Bias.FREE:
         scale = max(sums.multipliers, np.finfo(float).tiny)
         residual = float(np.abs(sums.residual).max()) / scale
+        # What rounding left of it belongs to some rows; far from the origin it would count.
+        W_p -= np.outer(sums.residual, anchor(problem.rows))
     dual, free = -0.5 * float(np.sum(W_p * W_p)) - sums.entropy, 0.0  # p is the model's own
     if not dual >= 0.0 or residual > FEASIBLE:  # certainty, p = e_y, proves more
         dual, free, residual = 0.0, 1.0, 0.0
@@ -163,6 +170,8 @@ def _downhill(problem, S, b, step, sums: Sums, size: float) -> tuple[np.ndarray,
 
 def _solve(A, residual) -> np.ndarray:
     """A⁻¹ r with the diagonal scaled to one; equal shifts of all biases count as curved."""
+    if A.ndim == 1:  # the diagonal, for large k
+        return np.clip(residual / np.maximum(A, FAINT * A.max()), -LONGEST, LONGEST)
     floor = FAINT * float(A.diagonal().max()) + np.finfo(float).tiny
     scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), floor))
     H = (A + np.trace(A) / len(A) ** 2) * scale[:, None] * scale
@@ -175,6 +184,8 @@ def _solve(A, residual) -> np.ndarray:
 def _curvature(problem, S, b) -> np.ndarray:
     """A = Σ c (diag p − p pᵀ), over so many rows as make it good enough."""
     n, k = S.shape
+    if k > MANY_CLASSES:
+        return np.bincount(problem.y, weights=problem.c, minlength=k).astype(np.float64)
     stride = max(1, n // max(CHEAP // k**2, ROWS_PER_CLASS * k))
     some = slice(None, None, stride)
     S, y, c = S[some], problem.y[some], problem.c[some]

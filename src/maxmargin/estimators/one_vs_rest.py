@@ -89,7 +89,8 @@ class OneVsRest(Reduction):
 
     def _rest(self) -> int | None:
         """The code of the class without a classifier, if there is one."""
-        place = np.flatnonzero(self.classes_ == self.rest)
+        one = np.ndim(self.rest) == 0
+        place = np.flatnonzero(self.classes_ == self.rest) if one else np.empty(0, dtype=int)
         if self.rest is not None and len(place) == 0:
             raise ValueError(
                 f"rest must be None or one of the classes in y, {self.classes_.tolist()}, "

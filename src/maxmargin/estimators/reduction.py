@@ -45,6 +45,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
                 _check_takes_weights(self)
                 weight = check_weights(self, X, codes, classes, sample_weight, None)
             self.classes_ = classes
+            _check_new(self.unknown, classes)
             jobs = {
                 name: partial(self._fit_one, question, X, codes, weight)
                 for name, question in self._questions(codes).items()
@@ -199,6 +200,15 @@ def _check_takes_weights(model) -> None:
         raise TypeError(
             f"{type(model).__name__}.fit was given sample_weight, which {base}.fit does not take. "
             "Leave the weights out, or use a base that takes them, such as LinearSVM()."
+        )
+
+
+def _check_new(unknown, classes: np.ndarray) -> None:
+    """A label for what is not known must not be one of the classes."""
+    if unknown is not Guess and unknown in classes.tolist():
+        raise ValueError(
+            f"unknown={unknown!r} is one of the classes in y, so nobody could tell the two apart. "
+            "Choose another label, such as 'unknown', -1 or None."
         )
 
 

@@ -79,10 +79,14 @@ def recertify(model, X, codes, weight) -> Certificate:
     problem = pose(model, X, codes, weight)
     W, b = model.coef_, model.intercept_
     if np.shape(model.alpha_) == (len(codes), problem.k):
-        beta = model.alpha_
-    else:
-        beta = repair_classes(problem, _from_scores(problem, W, b))
-    return certify_classes(problem, W, b, beta)
+        certificate = certify_classes(problem, W, b, model.alpha_)
+        if certificate.feasible:
+            return certificate
+    beta = repair_classes(problem, _from_scores(problem, W, b))
+    certificate = certify_classes(problem, W, b, beta)
+    if certificate.dual >= 0.0:
+        return certificate
+    return certify_classes(problem, W, b, np.zeros_like(beta))  # no multipliers prove more
 
 
 def _from_scores(problem: MulticlassProblem, W, b) -> np.ndarray:

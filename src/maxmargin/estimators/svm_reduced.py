@@ -12,8 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..certify.certificate import Certificate, certify
-from ..certify.repair import repair
+from ..certify.certificate import Certificate
 from ..problem.problem import Problem
 from ..represent.rows import take
 from ..solve.choose import SOLVERS, solve
@@ -23,6 +22,8 @@ from .validation import one_of
 
 RULES = {"rest": "one against the rest", "pairs": "one against one"}
 _EVERY_ROW = slice(None)
+# Multipliers of all machines that are kept in one array.
+MOST_MULTIPLIERS = 5e8
 
 
 def questions(model, X, codes, weight) -> Iterator[tuple[Problem, slice | np.ndarray]]:
@@ -47,6 +48,12 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
     count = k if model.multiclass == "rest" else k * (k - 1) // 2
     warm = model.warm_start and getattr(model, "coef_", np.empty(0)).shape == (count, d)
     warm = warm and model.alpha_.shape == (n, count)
+    if n * count > MOST_MULTIPLIERS:
+        raise ValueError(
+            f"multiclass={model.multiclass!r} keeps {n} × {count} multipliers here, "
+            f"{8e-9 * n * count:.0f} GB. Use OneVsOne or OneVsRest around LinearSVM, which keep "
+            "them by machine, or multiclass='max'."
+        )
     coef, intercept, alpha = np.empty((count, d)), np.empty(count), np.zeros((n, count))
     slack, worst = np.zeros(n), np.full(n, -np.inf)
     parts, ending = [], Ending.REACHED
@@ -86,9 +93,11 @@ def dual_coef(model) -> np.ndarray:
 def together(model, parts: list[Certificate]) -> Certificate:
     """The certificate of the sum of the two-class problems."""
     kinds = ("zero", "free", "bound")
+    # One part's gap below zero must not hide another's above: then the sum proves nothing.
+    sound = all(part.sound for part in parts)
     return Certificate(
         primal=sum(part.primal for part in parts),
-        dual=sum(part.dual for part in parts),
+        dual=sum(part.dual for part in parts) if sound else np.inf,
         kkt_violation={kind: max(part.kkt_violation[kind] for part in parts) for kind in kinds},
         stationarity=max(part.stationarity for part in parts),
         bias_residual=max(part.bias_residual for part in parts),
@@ -104,11 +113,7 @@ def recertify(model, X, codes, weight) -> Certificate:
     parts = []
     for q, (problem, some) in enumerate(questions(model, X, codes, weight)):
         w, b = model.coef_[q], float(model.intercept_[q])
-        if same:
-            alpha = model.alpha_[some, q]
-        else:
-            alpha = repair(problem, svm_two.from_margins(problem, w, b))
-        parts.append(certify(problem, w, b, alpha))
+        parts.append(svm_two.best_proof(problem, w, b, model.alpha_[some, q] if same else None))
     return together(model, parts)
 
 
@@ -120,7 +125,7 @@ def votes(scores: np.ndarray, k: int) -> np.ndarray:
     n = len(scores)
     won, confidence = np.zeros((n, k)), np.zeros((n, k))
     for q, (a, c) in enumerate(combinations(range(k), 2)):
-        first = scores[:, q] > 0
+        first = scores[:, q] >= 0
         won[first, a] += 1.0
         won[~first, c] += 1.0
         confidence[:, a] += scores[:, q]

@@ -75,12 +75,21 @@ def support_kinds(problem: Problem, alpha: np.ndarray, slack: np.ndarray) -> np.
 def recertify(model, X, codes, weight) -> Certificate:
     """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
     problem = pose(model, X, codes, weight)
+    same = len(model.alpha_) == len(codes)
     w, b = model.coef_[0], float(model.intercept_[0])
-    if len(model.alpha_) == len(codes):
-        alpha = model.alpha_
-    else:
-        alpha = repair(problem, from_margins(problem, w, b))
-    return certify(problem, w, b, alpha)
+    return best_proof(problem, w, b, model.alpha_ if same else None)
+
+
+def best_proof(problem: Problem, w, b: float, alpha: np.ndarray | None) -> Certificate:
+    """With the multipliers given if they are feasible, else rebuilt from margins, or none."""
+    if alpha is not None:
+        certificate = certify(problem, w, b, alpha)
+        if certificate.feasible:
+            return certificate
+    certificate = certify(problem, w, b, repair(problem, from_margins(problem, w, b)))
+    if certificate.feasible and certificate.dual >= 0.0:
+        return certificate
+    return certify(problem, w, b, np.zeros(len(problem.y)))
 
 
 def from_margins(problem, w, b) -> np.ndarray:

@@ -23,6 +23,9 @@ FLOATS = [np.float64, np.float32]
 ROWS = {"accept_sparse": "csr", "dtype": FLOATS, "accept_large_sparse": True}
 
 
+LARGEST = float(np.finfo(np.float64).max)
+
+
 class Question(BaseEstimator):
     """Stands in for an estimator where a plain function validates its data."""
 
@@ -57,7 +60,7 @@ def check_training(estimator, X, y, **other):
         raise ValueError(
             f"{type(estimator).__name__} needs at least two classes, but y holds only one class: "
             f"{classes[0]}. Check that the target column is right and that the training "
-            "part contains examples of both."
+            "part contains examples of every class."
         )
     return canonical(X), classes, codes
 
@@ -107,16 +110,16 @@ def _refuse_missing_class(estimator, weight, codes, classes) -> None:
     for code, label in enumerate(classes):
         if not weight[codes == code].max() > 0:
             raise ValueError(
-                f"{type(estimator).__name__} needs at least two classes with positive weight, "
-                f"but every example of class {label} has weight 0. "
+                f"{type(estimator).__name__} needs at least two classes, and an example with "
+                f"positive weight of each, but every example of class {label} has weight 0. "
                 "Give it a positive weight or remove the class from y."
             )
 
 
 def positive(name: str, value, *, infinite: bool = False) -> float:
     """A number above zero, ``inf`` only where it means something."""
-    good = isinstance(value, Real) and not isinstance(value, bool) and float(value) > 0
-    if not good or (np.isinf(value) and not infinite):
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not (0 < value < LARGEST or (infinite and value == np.inf)):
         allowed = "a positive number or inf" if infinite else "a positive, finite number"
         raise ValueError(f"{name} must be {allowed}, got {name}={value!r}.")
     return float(value)

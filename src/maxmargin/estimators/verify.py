@@ -28,7 +28,9 @@ def verify(model, X, y, sample_weight=None) -> Certificate:
     if not hasattr(model, "_recertify"):
         raise TypeError(
             "verify recomputes the duality gap of a LinearSVM or a LogisticRegression, got "
-            f"{type(model).__name__}. What a perceptron can prove is in its certificate_."
+            f"{type(model).__name__}. What a perceptron can prove is in its certificate_; the "
+            "machines inside OneVsRest and OneVsOne are in estimators_, their proofs in "
+            "certificates_."
         )
     check_is_fitted(model)
     X = check_rows(model, X, reset=False)

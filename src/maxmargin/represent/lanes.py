@@ -216,13 +216,22 @@ def _row_scores(index, data, start, stop, W, out):
 def _row_nudge(index, data, start, stop, W, step):
     width, c = W.shape[1], 0
     while c + 4 * LANES <= width:
-        _axpy4(index, data, start, stop, W, c, step)
+        if _moves(step, c, 4 * LANES):  # of many classes, most stay where they are
+            _axpy4(index, data, start, stop, W, c, step)
         c += 4 * LANES
     if c + 2 * LANES <= width:
         _axpy2(index, data, start, stop, W, c, step)
         c += 2 * LANES
     if c < width:
         _axpy1(index, data, start, stop, W, c, step)
+
+
+@njit
+def _moves(step, first, count):
+    c = first
+    while c < first + count and step[c] == 0.0:
+        c += 1
+    return c < first + count
 
 
 @overload(class_scores)

@@ -20,6 +20,9 @@ from ..rule import rule, verb
 # Rows converted to float64 at a time when the data are float32: about one L2 cache.
 CHUNK_VALUES = 1 << 17
 
+# Rows whose mean tells where the data lie.
+ANCHOR_ROWS = 64
+
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 # Entries of a row fetched ahead of their use; the hardware follows a longer row by itself.
@@ -244,6 +247,15 @@ def repeats(rows):
                 return True
             last[rows.indices[k]] = i
     return False
+
+
+def anchor(rows: Rows) -> np.ndarray:
+    """The mean of some rows: a place among the data, however far they are from the origin."""
+    n, d = shape(rows)
+    some = np.arange(0, n, max(1, n // ANCHOR_ROWS))
+    if isinstance(rows, DenseRows):
+        return rows.X[some].astype(np.float64).mean(axis=0)
+    return np.asarray(as_csr(rows)[some].astype(np.float64).sum(axis=0)).reshape(d) / len(some)
 
 
 def spread(rows: Rows) -> np.ndarray:

@@ -63,7 +63,7 @@ def blocks(
         ending = budget.ending
     except KeyboardInterrupt:
         ending = Ending.INTERRUPTED
-    return state.point(), ending
+    return state.point(ending is Ending.REACHED), ending
 
 
 class Blocks:
@@ -98,6 +98,7 @@ class Blocks:
         self.b, self.r = np.zeros(width), np.zeros(width)
         self.clock, self.speed, self.epochs = 0.0, np.inf, 0
         self.primal, self.dual = np.inf, -np.inf
+        self.best: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self.beta = np.zeros((n, width), dtype=precision)
         if start is not None:
             self.beta[:, : problem.k] = start.beta
@@ -234,6 +235,8 @@ class Blocks:
         if problem.bias is Bias.FREE:
             dual -= float((self.b + self.tau * self.r) @ self.r)
         self.watch.record(primal, dual)
+        if primal < self.primal:
+            self.best = self.U.copy(), self.r.copy(), self.h.copy()
         self.primal, self.dual = min(self.primal, primal), max(self.dual, dual)
         return (primal - dual) / max(abs(primal), np.finfo(float).tiny)
 
@@ -248,9 +251,10 @@ class Blocks:
             gain -= 0.5 * total * float((beta.sum(axis=1, dtype=np.float64) ** 2 / c).sum())
         return gain
 
-    def point(self) -> ClassPoint:
-        """The present weights and biases, in the coordinates of the data."""
+    def point(self, reached: bool) -> ClassPoint:
+        """The present weights and biases, in the coordinates of the data, or the best seen."""
         k = self.problem.k
-        W = weights(self.U, self.mu, self.r, k).T
-        b = self.r if self.problem.bias is Bias.PENALIZED else self.h
+        U, r, h = (self.U, self.r, self.h) if reached or self.best is None else self.best
+        W = weights(U, self.mu, r, k).T
+        b = r if self.problem.bias is Bias.PENALIZED else h
         return ClassPoint(W, np.array(b[:k]), self.beta[:, :k])

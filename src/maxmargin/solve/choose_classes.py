@@ -16,7 +16,7 @@ from ..certify.certificate import Certificate
 from ..certify.circulation import repair_classes, ties_all_classes
 from ..certify.class_bias import middle_biases
 from ..certify.multiclass import certify_classes
-from ..problem.class_losses import MaxHinge, SumHinge
+from ..problem.class_losses import MaxHinge, SumHinge, class_value
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..represent.rows import combine, sqnorms
@@ -176,8 +176,12 @@ def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) ->
     found = _prove(problem, W, b, beta)
     if not found.certificate.dual >= 0.0:  # no multipliers at all prove more
         found = _prove(problem, W, b, np.zeros_like(beta))
+    at_rest = float(problem.c.sum()) * class_value(problem.loss, np.zeros(problem.k), 0)
+    if not problem.hard and not found.certificate.primal <= at_rest:  # stopped too early
+        found = _prove(problem, np.zeros_like(W), np.zeros_like(b), found.point.beta)
     if free and problem.k <= MIDDLE_CLASSES and not ties_all_classes(problem, beta):
-        middle = _prove(problem, W, middle_biases(problem, W, b, beta), found.point.beta)
+        W, b, beta = found.point
+        middle = _prove(problem, W, middle_biases(problem, W, b, beta), beta)
         if middle.certificate.primal <= found.certificate.primal * (1.0 + 1e-9):
             found = middle
     return found if found.certificate.holds(tol) else _inflate(problem, found)

@@ -28,7 +28,10 @@ def best_shift(rates, points, k, beta, s, losses) -> tuple[np.ndarray, float]:
     best, t = (np.zeros(k), losses), np.zeros(k)
     for _ in range(STEPS):
         r, H = _answers(rates, points, k, beta, s, t)
-        H += FLOOR * max(np.trace(H) / k, 1e-300) * np.eye(k) + 1.0 / k
+        curvature = float(np.trace(H)) / k
+        if not curvature > 0.0:  # no row is free to answer
+            break
+        H += curvature * (FLOOR * np.eye(k) + 1.0 / k)
         t = t + np.linalg.solve(H, r)
         after = _losses(rates, points, k, s, t)
         if not after < best[1]:

@@ -51,6 +51,7 @@ class Kronecker:
     def __init__(self, products: Products, A: Callable[[int], np.ndarray], seed: int):
         self.A, self.most = A, max(FEW_ROWS, ROWS_PER_CLASS * products.k)
         self.U: np.ndarray | None = None
+        self.Q: np.ndarray | None = None
         if products.d <= MOST_COLUMNS:
             index = products.sample(enough_rows(products.d), seed)
             weight = products.c[index]
@@ -63,7 +64,11 @@ class Kronecker:
 
     def refresh(self) -> None:
         """Take A from the present scores."""
-        a, self.Q = eigh(self.A(self.most), overwrite_a=True, check_finite=False)
+        A = self.A(self.most)
+        if A.ndim == 1:  # its diagonal
+            a, self.Q = A, None
+        else:
+            a, self.Q = eigh(A, overwrite_a=True, check_finite=False)
         a = np.maximum(a, 0.0)
         self.shrink = 1.0 / (1.0 + np.outer(self.e, a))
         seen = a > UNSEEN * max(float(a.max()), np.finfo(float).tiny)
@@ -71,16 +76,19 @@ class Kronecker:
 
     def biases(self, h: np.ndarray) -> np.ndarray:
         """A⁺ h."""
-        return self.Q @ (self.a_inverse * (self.Q.T @ h))
+        return self._turn(self.a_inverse * self._turn(h, back=True))
+
+    def _turn(self, V: np.ndarray, back: bool = False) -> np.ndarray:
+        """To A's own directions and from there; a diagonal A needs no turning."""
+        if self.Q is None:
+            return V
+        return V @ self.Q if back else V @ self.Q.T
 
     def __call__(self, g: np.ndarray) -> np.ndarray:
         """The model's inverse times a (d + 1, k) gradient."""
-        V = g[:-1] @ self.Q
-        if self.U is None:
-            V *= self.shrink
-        else:
-            V = self.U @ ((self.U.T @ V) * self.shrink)
-        return np.vstack([V @ self.Q.T, self.biases(g[-1])])
+        V = self._turn(g[:-1], back=True)
+        V = V * self.shrink if self.U is None else self.U @ ((self.U.T @ V) * self.shrink)
+        return np.vstack([self._turn(V), self.biases(g[-1])])
 
 
 class Factored:

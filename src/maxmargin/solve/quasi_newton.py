@@ -74,6 +74,9 @@ class Search:
 
     def loop(self) -> Ending:
         self.settle()
+        if self.early == 0 and not self.f <= self.loss.at_rest():  # a start worse than none
+            self.x[:], self.early = 0.0, EARLY
+            self.settle()
         self.model = self.loss.model(self.watch.seed)
         count, afresh = 0, 1 if self.early else LATER
         while not self.reached():

@@ -22,6 +22,8 @@ from .products import Products
 
 # Multiplications up to which the Hessian of all weights is formed as it is.
 CHEAP = 300_000_000
+# Classes from which on k × k matrices cost more than they tell.
+MANY_CLASSES = 1500
 
 
 class SoftmaxLoss:
@@ -35,6 +37,10 @@ class SoftmaxLoss:
         shares = np.bincount(self.problem.y, weights=self.problem.c, minlength=self.problem.k)
         b = np.log(shares)
         return b - b.mean()
+
+    def at_rest(self) -> float:
+        """The objective without weights and biases."""
+        return float(self.problem.c.sum()) * math.log(self.problem.k)
 
     def line(self, t: float) -> tuple[float, float, float]:
         y, c, sums = self.problem.y, self.problem.c, np.zeros(3)
@@ -73,9 +79,12 @@ class SoftmaxLoss:
         return p
 
     def spread(self, most: int) -> np.ndarray:
-        """A = Σ c (diag p − p pᵀ), from at most about ``most`` rows."""
+        """A = Σ c (diag p − p pᵀ), from at most about ``most`` rows; its diagonal for large k."""
         some = slice(None, None, max(1, len(self.S) // most))
         c, p = self.problem.c[some], self.probabilities(some)
+        if self.problem.k > MANY_CLASSES:
+            total = self.problem.c.sum() / max(float(c.sum()), np.finfo(float).tiny)
+            return total * np.einsum("i,ij,ij->j", c, p, 1.0 - p)
         rough = (np.sqrt(c)[:, None] * p).astype(np.float32)  # single precision will do for a model
         A = np.diag(c @ p) - rough.T @ rough
         return A * (self.problem.c.sum() / max(float(c.sum()), np.finfo(float).tiny))
@@ -90,6 +99,9 @@ class LogisticLoss:
     def start(self) -> np.ndarray:
         y, c = self.problem.y, self.problem.c
         return np.array([math.log(c[y > 0].sum() / c[y < 0].sum())])
+
+    def at_rest(self) -> float:
+        return float(self.problem.c.sum()) * math.log(2.0)
 
     def line(self, t: float) -> tuple[float, float, float]:
         S, Z = self.S[:, 0], self.Z[:, 0]

@@ -47,9 +47,9 @@ def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
                 break
             window.append(rest.pop())
             continue
-        hit, step = _first_bound(a[window], bound[window], nu)
+        hit, step, at_cap = _first_bound(a[window], bound[window], nu)
         a[window] = np.clip(a[window] + step * nu, 0.0, bound[window])
-        a[window[hit]] = 0.0 if step * nu[hit] < 0 else bound[window[hit]]
+        a[window[hit]] = bound[window[hit]] if at_cap else 0.0
         del window[hit]
         moved = True
     if not moved:
@@ -106,8 +106,11 @@ def _null_vector(A: np.ndarray) -> np.ndarray | None:
     return None
 
 
-def _first_bound(a, bound, nu) -> tuple[int, float]:
-    """Which multiplier meets a bound first along ν, preferring zero, and the step to it."""
+def _first_bound(a, bound, nu) -> tuple[int, float, bool]:
+    """Which multiplier meets a bound first along ν, the step to it, and whether it is the cap.
+
+    Zero is preferred.  A step of nothing is possible: two may meet their bounds together.
+    """
     options = []
     for sign in (1.0, -1.0):
         direction = sign * nu
@@ -116,6 +119,6 @@ def _first_bound(a, bound, nu) -> tuple[int, float]:
             up = np.where(direction > 1e-14, (bound - a) / direction, np.inf)
         length = np.minimum(down, up)
         hit = int(np.argmin(length))
-        options.append((up[hit] < down[hit], hit, sign * float(length[hit])))
-    _, hit, step = min(options, key=lambda option: option[0])
-    return hit, step
+        options.append((bool(up[hit] < down[hit]), hit, sign * float(length[hit])))
+    at_cap, hit, step = min(options, key=lambda option: option[0])
+    return hit, step, at_cap
