@@ -205,7 +205,8 @@ def main() -> None:
         for case in class_cases(options.data, options.only):
             results.append(race(case, options.patience))
             show(results[-1])
-    print(f"\nwritten: {save(results, 'multiclass.json')}")
+            path = save(results, "multiclass.json")  # a long run may be cut short
+    print(f"\nwritten: {path}" if results else f"no case is called {options.only!r}")
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def recertify(model, X, codes, weight) -> Certificate:
     W, b = model.coef_, model.intercept_
     if np.shape(model.alpha_) == (len(codes), problem.k):
         certificate = certify_classes(problem, W, b, model.alpha_)
-        if certificate.feasible:
+        if certificate.feasible and certificate.dual >= 0.0:
             return certificate
     beta = repair_classes(problem, _from_scores(problem, W, b))
     certificate = certify_classes(problem, W, b, beta)

@@ -84,7 +84,7 @@ def best_proof(problem: Problem, w, b: float, alpha: np.ndarray | None) -> Certi
     """With the multipliers given if they are feasible, else rebuilt from margins, or none."""
     if alpha is not None:
         certificate = certify(problem, w, b, alpha)
-        if certificate.feasible:
+        if certificate.feasible and certificate.dual >= 0.0:
             return certificate
     certificate = certify(problem, w, b, repair(problem, from_margins(problem, w, b)))
     if certificate.feasible and certificate.dual >= 0.0:

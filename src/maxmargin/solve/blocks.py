@@ -21,7 +21,7 @@ from ..problem.problem import Bias
 from ..represent.lanes import class_combine, compressed, padded
 from ..represent.rows import combine, scores, size_of, sqnorms
 from .block_leap import leap
-from .block_sweep import ROW, look, square_sum, sweep, weights
+from .block_sweep import PATIENCE, ROW, look, square_sum, sweep, weights
 from .class_shift import best_shift
 from .contract import ClassPoint, Ending, OutOfBudget, Watch
 from .share import RATES
@@ -80,7 +80,9 @@ class Blocks:
         q = np.maximum(sqnorms(rows) - 2.0 * centre + self.mm, 0.0)
         alive = problem.c > 0
         unit = max(float(q[alive].mean()), 1e-300)
-        stiff = {Bias.FREE: STIFFNESS * unit, Bias.PENALIZED: 1.0, Bias.NONE: 0.0}
+        # When C is so small that the weights hardly matter, biases must still move by a margin.
+        soft = max(STIFFNESS * unit, 1.0 / max(float(problem.c.sum()), 1e-300))
+        stiff = {Bias.FREE: soft, Bias.PENALIZED: 1.0, Bias.NONE: 0.0}
         self.tau = stiff[problem.bias]
 
         self.points = np.zeros(n, dtype=ROW)
@@ -190,6 +192,8 @@ class Blocks:
         if problem.bias is Bias.FREE:
             self.b += self.tau * self.r
             self.h += self.tau * self.r
+            if count == 0:  # nobody was awake to feel it
+                self.clock += PATIENCE * self.tau * float(np.ptp(self.r))
         self.epochs += 1
 
     def leap(self, make: bool) -> None:
@@ -221,19 +225,21 @@ class Blocks:
             self.rates, self.rows, problem.k, self.noise, self.clock,
             self.points, self.beta, self.U, self.r, self.h, self.room, self.kept,
         )  # fmt: skip
+        owed = 0.0
         if problem.bias is Bias.FREE and len(self.kept):
-            shift, losses = best_shift(
+            shift, losses, owed = best_shift(
                 self.rates, self.points, problem.k, self.beta, self.kept, losses
             )
             self.b[: problem.k] += shift
             self.h[: problem.k] += shift
+            self.clock += PATIENCE * float(np.ptp(shift))  # rows asleep feel it, too
         level = self.b + (self.tau + self.mm) * self.r - self.h  # U μ
         half = 0.5 * (square_sum(self.U) + float(self.r @ (self.mm * self.r - 2.0 * level)))
         if problem.bias is Bias.PENALIZED:
             half += 0.5 * float(self.r @ self.r)
         primal, dual = half + losses, self._gain() - half
         if problem.bias is Bias.FREE:
-            dual -= float((self.b + self.tau * self.r) @ self.r)
+            dual -= float((self.b + self.tau * self.r) @ self.r) + owed
         self.watch.record(primal, dual)
         if primal < self.primal:
             self.best = self.U.copy(), self.r.copy(), self.h.copy()

@@ -43,7 +43,7 @@ MIDDLE_CLASSES = 300
 # which it is allowed at all.
 FALL_BACK, MOST_DENSE = 3e7, 5e8
 # How often descent goes on when the proof falls short of its own estimate.
-ENCORES = 2
+ENCORES = 5
 
 
 @dataclass(frozen=True)

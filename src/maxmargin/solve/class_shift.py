@@ -15,29 +15,47 @@ from numba import njit
 
 from .share import cost, scaled, share
 
-STEPS = 3
+STEPS, HALVINGS = 3, 5
+# Less than this share of the losses is not worth a step.
+ENOUGH = 1e-10
 # Weak curvature: this share of the mean keeps a class that no free row touches where it is.
 FLOOR = 1e-9
 
 
-def best_shift(rates, points, k, beta, s, losses) -> tuple[np.ndarray, float]:
-    """A shift of the biases, and Σ c_i ℓ after it; ``losses`` is that sum before.
+def best_shift(rates, points, k, beta, s, losses) -> tuple[np.ndarray, float, float]:
+    """A shift of the biases, Σ c_i ℓ after it, and how much less it could still be.
 
-    s holds the present scores of all rows.
+    s holds the present scores of all rows, ``losses`` that sum before.
     """
-    best, t = (np.zeros(k), losses), np.zeros(k)
+    t, owed = np.zeros(k), 0.0
     for _ in range(STEPS):
         r, H = _answers(rates, points, k, beta, s, t)
-        curvature = float(np.trace(H)) / k
-        if not curvature > 0.0:  # no row is free to answer
+        step = _step(r, H)
+        owed = 0.5 * float(r @ step)
+        if not owed > ENOUGH * losses:
             break
-        H += curvature * (FLOOR * np.eye(k) + 1.0 / k)
-        t = t + np.linalg.solve(H, r)
-        after = _losses(rates, points, k, s, t)
-        if not after < best[1]:
+        for _ in range(HALVINGS):
+            after = _losses(rates, points, k, s, t + step)
+            if after < losses:
+                break
+            step = 0.5 * step
+        else:
             break
-        best = t, after
-    return best
+        t, losses = t + step, after
+    return t, losses, owed
+
+
+def _step(r: np.ndarray, H: np.ndarray) -> np.ndarray:
+    """Newton's step, no bias moving by more than a margin.
+
+    A class that no free row touches has no curvature: it goes that far down the slope.
+    """
+    k = len(r)
+    curvature = float(np.trace(H)) / k
+    if not curvature > 0.0:
+        return r / max(float(np.abs(r).max()), np.finfo(float).tiny)
+    H = H + curvature * (FLOOR * np.eye(k) + 1.0 / k)
+    return np.clip(np.linalg.solve(H, r), -1.0, 1.0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
