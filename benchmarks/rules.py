@@ -65,16 +65,14 @@ def main() -> None:
     table = []
     print(f"{'test error, %':24s}" + "".join(f"{rule:>16s}" for rule in RULES))
     for name, X, y in data(parser.parse_args().data):
-        row = {"data": name}
+        row: dict = {"data": name}
         for rule in RULES:
             if rule == "pairs" and y.max() >= MANY_CLASSES:
                 continue
             errors = [100.0 * test_error(rule, X, y, split) for split in range(SPLITS)]
             row[rule] = [round(float(np.mean(errors)), 2), round(float(np.std(errors)), 2)]
         table.append(row)
-        print(
-            f"{name:24s}" + "".join("{:10.2f} ± {:.2f}".format(*row[r]) for r in RULES), flush=True
-        )
+        print(f"{name:24s}" + "".join(_cell(row.get(rule)) for rule in RULES), flush=True)
     save(table, "rules.json")
 
 
