@@ -52,11 +52,10 @@ class Kronecker:
         self.A, self.most = A, max(FEW_ROWS, ROWS_PER_CLASS * products.k)
         self.U: np.ndarray | None = None
         self.Q: np.ndarray | None = None
-        if products.d <= MOST_COLUMNS:
-            index = products.sample(enough_rows(products.d), seed)
-            weight = products.c[index]
-            G, _ = products.gram(index, weight / weight.sum())
-            e, self.U = eigh(G, overwrite_a=True, check_finite=False)
+        index = products.sample(enough_rows(products.d), seed)
+        if min(products.d, len(index)) <= MOST_COLUMNS:
+            weight = products.c[index] / products.c[index].sum()
+            e, self.U = _principal(products, index, weight)
         else:
             e = spread(products.rows) ** 2
         self.e = np.maximum(e, 0.0)
@@ -87,8 +86,21 @@ class Kronecker:
     def __call__(self, g: np.ndarray) -> np.ndarray:
         """The model's inverse times a (d + 1, k) gradient."""
         V = self._turn(g[:-1], back=True)
-        V = V * self.shrink if self.U is None else self.U @ ((self.U.T @ V) * self.shrink)
+        # What lies outside U is left as it is.
+        U, shrink = self.U, self.shrink
+        V = V * shrink if U is None else V + U @ ((U.T @ V) * (shrink - 1.0))
         return np.vstack([self._turn(V), self.biases(g[-1])])
+
+
+def _principal(products: Products, index, weight) -> tuple[np.ndarray, np.ndarray]:
+    """Variances and directions of the rows named, from whichever Gram matrix is smaller."""
+    if products.d <= len(index):
+        G, _ = products.gram(index, weight)
+        return eigh(G, overwrite_a=True, check_finite=False)
+    block = products.centred(index) * np.sqrt(weight)[:, None]
+    e, V = eigh(block @ block.T, overwrite_a=True, check_finite=False)
+    kept = e > UNSEEN * max(float(e[-1]), np.finfo(float).tiny)
+    return e[kept], block.T @ (V[:, kept] / np.sqrt(e[kept]))
 
 
 class Factored:
