@@ -33,18 +33,24 @@ from .run import RESULTS, save
 
 OPTIMA = RESULTS / "multiclass-optima.json"
 TARGETS = (1e-2, 1e-3)
-# Close together, from 1 to 1e-4: a coarse grid makes a peer pay for accuracy nobody asked for.
-TOLERANCES = tuple(float(f"{10 ** (-step / 8):.2g}") for step in range(33))
+# Tolerances per factor of ten: a coarse grid makes a peer pay for accuracy nobody asked for.
+FINE = 8
 # The relative gap to which the peers' optimum is proved: a hundredth of the tightest target.
 SHARP = 1e-5
 # "sum" may take this many times as long as "max".
 SUM_BAR = 2.0
 
+
+def tolerances(steps: int) -> list[float]:
+    """From 1 to 1e-4."""
+    return [float(f"{10 ** (-step / steps):.2g}") for step in range(4 * steps + 1)]
+
+
 Run = tuple[str, float, np.ndarray, np.ndarray]
 
 
-def scikit_learn(case: ClassCase) -> Iterator[Run]:
-    for tol in TOLERANCES:
+def scikit_learn(case: ClassCase, steps: int) -> Iterator[Run]:
+    for tol in tolerances(steps):
         peer = LinearSVC(
             multi_class="crammer_singer", C=case.C, tol=tol, max_iter=10**7, random_state=0
         )
@@ -52,13 +58,13 @@ def scikit_learn(case: ClassCase) -> Iterator[Run]:
         yield f"tol={tol:g}", seconds, model.coef_, model.intercept_
 
 
-def liblinear(case: ClassCase) -> Iterator[Run]:
+def liblinear(case: ClassCase, steps: int) -> Iterator[Run]:
     from liblinear.liblinearutil import problem, train
 
     X = case.X if sparse.issparse(case.X) else case.X.astype(np.float64)
     data = problem(case.y.astype(np.float64), X)  # once: not their solver's work
     k = len(np.unique(case.y))
-    for tol in TOLERANCES:
+    for tol in tolerances(steps):
         options = f"-s 4 -c {case.C} -e {tol} -B 1 -q"
         model, seconds = timed(lambda options=options: train(data, options), time.process_time)
         d = model.get_nr_feature()  # without the last columns if they are empty
@@ -124,7 +130,7 @@ def ours(case: ClassCase, rule: str, tol: float) -> dict:
     return {"seconds": seconds, "certified_gap": gap, "solver": model.solver_}
 
 
-def race(case: ClassCase, patience: float) -> dict:
+def race(case: ClassCase, patience: float, steps: int) -> dict:
     """Our times with both rules, every run of the peers, and the ratios."""
     for rule in ("max", "sum"):  # compile before the clock starts
         LinearSVM(case.C, multiclass=rule, tol=0.5).fit(case.X, case.y)
@@ -135,7 +141,7 @@ def race(case: ClassCase, patience: float) -> dict:
     peers = {}
     for name, start in PEERS.items():
         try:
-            peers[name] = tried(start(case), case, bound, patience)
+            peers[name] = tried(start(case, steps), case, bound, patience)
         except ImportError:
             print(f"  skipped {name}: not installed")
     ratios = {
@@ -199,13 +205,16 @@ def main() -> None:
     parser.add_argument(
         "--patience", type=float, default=120.0, help="most seconds of a peer's run"
     )
+    parser.add_argument(
+        "--steps", type=int, default=FINE, help="tolerances per factor of ten that peers try"
+    )
     options = parser.parse_args()
     results = []
     with threadpool_limits(1):
         for case in class_cases(options.data, options.only):
-            results.append(race(case, options.patience))
+            results.append(race(case, options.patience, options.steps))
             show(results[-1])
-            path = save(results, "multiclass.json")  # a long run may be cut short
+            path = save(results, "multiclass.json", others=True)  # a long run may be cut short
     print(f"\nwritten: {path}" if results else f"no case is called {options.only!r}")
 
 

@@ -152,9 +152,16 @@ def draw(results: list[dict], path: Path) -> None:
     figure.savefig(path, dpi=110)
 
 
-def save(results: list[dict], name: str) -> Path:
-    """Write results with what they were measured on; returns where they are."""
+def save(results: list[dict], name: str, others: bool = False) -> Path:
+    """Write results with what they were measured on; returns where they are.
+
+    ``others``: earlier results of cases that were not run this time stay in the file.
+    """
     RESULTS.mkdir(exist_ok=True)
+    if others and (RESULTS / name).exists():
+        now = {result["case"] for result in results}
+        before = json.loads((RESULTS / name).read_text())["results"]
+        results = [result for result in before if result["case"] not in now] + results
     record = {
         "version": __version__,
         "date": date.today().isoformat(),

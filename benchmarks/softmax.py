@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import json
 import time
 import tracemalloc
 import warnings
@@ -30,7 +29,7 @@ from maxmargin import LogisticRegression
 
 from .peers import timed as timed_by
 from .problems import dense, narrow, newsgroups
-from .run import RESULTS, save
+from .run import save
 
 
 def timed(fit: Callable):
@@ -253,13 +252,6 @@ def many_classes() -> dict:
     return {"case": case.name, "entries": entries}
 
 
-def _with_others(results: list[dict]) -> list[dict]:
-    """The results, and earlier ones of cases that were not run this time."""
-    path, names = RESULTS / "softmax.json", {result["case"] for result in results}
-    before = json.loads(path.read_text())["results"] if path.exists() else []
-    return [result for result in before if result["case"] not in names] + results
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, help="folder with real data sets")
@@ -279,11 +271,11 @@ def main() -> None:
     with threadpool_limits(limits=1):
         if options.only in "synthetic 50k×256, k=1000":
             results.append(many_classes())
-            path = save(_with_others(results), "softmax.json")
+            path = save(results, "softmax.json", others=True)
         for case in chain(made(), real(options.data) if options.data else ()):
             if options.only in case.name:
                 results.append(show(case, race(case, options.patience)))
-                path = save(_with_others(results), "softmax.json")  # a long run may be cut short
+                path = save(results, "softmax.json", others=True)  # a long run may be cut short
     print(f"\nwritten: {path}" if results else f"no case is called {options.only!r}")
 
 
