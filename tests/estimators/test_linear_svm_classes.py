@@ -60,7 +60,6 @@ def test_the_objective_is_what_the_certificate_says(rule):
     np.testing.assert_allclose(fit.slack_, slack, atol=1e-9)
     objective = 0.5 * (fit.coef_**2).sum() + 0.7 * slack.sum()
     assert fit.certificate_.primal == pytest.approx(objective)
-    assert "max" not in fit.certificate_.problem
     n, d, k = 90, 4, 4
     slacks = n if rule == "max" else n * (k - 1)
     assert f"{k * d + k + slacks} variables" in fit.certificate_.problem
@@ -77,8 +76,7 @@ def test_two_classes_are_one_machine(rule):
 
 @joint
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_a_third_class_far_away_leaves_the_two_class_answer_with_half_of_c(rule, loss):
-    """k = 2 reduces to the two-class problem with 2C, solved by the k-class solvers."""
+def test_the_k_class_problem_of_two_classes_is_the_two_class_one_with_twice_c(rule, loss):
     from maxmargin.problem.problem import Bias
     from maxmargin.solve.choose_classes import solve_classes
     from maxmargin.solve.contract import Watch
@@ -259,7 +257,6 @@ def test_a_class_with_one_example_and_very_many_classes():
 
 
 def test_other_data_get_an_honest_certificate():
-    fit = LinearSVM().fit(X0, Y0)
     for rule in RULES:
         fit = LinearSVM(multiclass=rule).fit(X0, Y0)
         elsewhere = verify(fit, X0[:50], Y0[:50])

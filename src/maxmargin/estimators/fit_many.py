@@ -19,8 +19,8 @@ from itertools import count
 
 from joblib import effective_n_jobs
 from sklearn import config_context, get_config
-from threadpoolctl import threadpool_limits
 
+from ..solve.threads import one_blas_thread
 from .overheard import Remark, listening, overhear
 
 # How many fits a warning that they share names before it says "and … more".
@@ -56,7 +56,7 @@ def _one_by_one(tasks, tell) -> list:
 
 def _at_once(tasks, threads: int, tell) -> list:
     # One BLAS thread each: more would fight over the cores that the fits already use.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         pool = ThreadPoolExecutor(threads, thread_name_prefix="maxmargin")
         try:
             places = {pool.submit(task): place for place, task in enumerate(tasks)}

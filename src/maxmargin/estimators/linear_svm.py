@@ -21,6 +21,7 @@ from .validation import (
     one_of,
     positive,
 )
+from .votes import votes
 
 MULTICLASS = {
     "max": svm_joint,
@@ -183,7 +184,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
             return scores(rows, self.coef_[0]) + float(self.intercept_[0])
         parts = [f + self.intercept_ for _, f in score_chunks(rows, self.coef_)]
         f = np.concatenate(parts)
-        return svm_reduced.votes(f, len(self.classes_)) if self.multiclass == "pairs" else f
+        return votes(f, len(self.classes_)) if self.multiclass == "pairs" else f
 
     def predict(self, X):
         """The label of the side on which each row lies, or of the class with the best score."""

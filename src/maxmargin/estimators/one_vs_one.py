@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from .reduction import Guess, Reduction, confidence
+from .votes import votes
 
 
 class OneVsOne(Reduction):
@@ -98,16 +99,7 @@ class OneVsOne(Reduction):
 
     def _contest(self, answers) -> np.ndarray:
         """Votes, and less than half a vote by which the sum of scores decides among equals."""
-        low, high = self._duels.T
-        wins = answers > 0
-        votes = np.zeros((len(answers), len(self.classes_)))
-        trust = np.zeros_like(votes)
-        for place in range(len(self._duels)):
-            votes[:, low[place]] += ~wins[:, place]
-            votes[:, high[place]] += wins[:, place]
-            trust[:, low[place]] -= answers[:, place]
-            trust[:, high[place]] += answers[:, place]
-        return votes + trust / (3.0 * (np.abs(trust) + 1.0))
+        return votes(-answers, len(self.classes_))
 
     def _claimed(self, answers) -> np.ndarray:
         low, high = self._duels.T

@@ -7,7 +7,7 @@ import numpy as np
 from ..certify.certificate import Certificate
 from ..certify.circulation import repair_classes
 from ..certify.multiclass import certify_classes
-from ..problem.class_losses import CLASS_LOSSES, MaxHinge, MaxSquaredHinge
+from ..problem.class_losses import CLASS_LOSSES, MaxHinge, MaxSquaredHinge, SumSquaredHinge
 from ..problem.losses import LOSSES
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import costs
@@ -93,7 +93,7 @@ def _from_scores(problem: MulticlassProblem, W, b) -> np.ndarray:
     """Multipliers that would be optimal if W were: a subgradient of every row's loss."""
     n, _ = problem.shape
     beta = np.zeros((n, problem.k))
-    squared = "Squared" in type(problem.loss).__name__
+    squared = isinstance(problem.loss, MaxSquaredHinge | SumSquaredHinge)
     one_each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
     for part, f in score_chunks(problem.rows, W):
         y = problem.y[part]

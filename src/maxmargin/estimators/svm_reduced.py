@@ -28,13 +28,11 @@ MOST_MULTIPLIERS = 5e8
 
 def questions(model, X, codes, weight) -> Iterator[tuple[Problem, slice | np.ndarray]]:
     """The two-class problems, each with the rows it is about.  The first class is positive."""
-    k = len(model.classes_)
+    k, whole = len(model.classes_), svm_two.pose(model, X, codes, weight)
     if model.multiclass == "rest":
-        whole = svm_two.pose(model, X, codes, weight)
         for c in range(k):
             yield replace(whole, y=np.where(codes == c, 1.0, -1.0)), _EVERY_ROW
         return
-    whole = svm_two.pose(model, X, codes, weight)
     for a, c in combinations(range(k), 2):
         some = np.flatnonzero((codes == a) | (codes == c))
         y = np.where(codes[some] == a, 1.0, -1.0)
@@ -115,19 +113,3 @@ def recertify(model, X, codes, weight) -> Certificate:
         w, b = model.coef_[q], float(model.intercept_[q])
         parts.append(svm_two.best_proof(problem, w, b, model.alpha_[some, q] if same else None))
     return together(model, parts)
-
-
-def votes(scores: np.ndarray, k: int) -> np.ndarray:
-    """Duels won by each class, ties broken by how clearly they were won.
-
-    The confidences stay below ½, so they never outweigh a duel.
-    """
-    n = len(scores)
-    won, confidence = np.zeros((n, k)), np.zeros((n, k))
-    for q, (a, c) in enumerate(combinations(range(k), 2)):
-        first = scores[:, q] >= 0
-        won[first, a] += 1.0
-        won[~first, c] += 1.0
-        confidence[:, a] += scores[:, q]
-        confidence[:, c] -= scores[:, q]
-    return won + confidence / (3.0 * (np.abs(confidence) + 1.0))

@@ -315,17 +315,17 @@ def _chunk_nudge(rows, start, steps, W):
             class_nudge(rows, start + i, steps[i], W)
 
 
-def compressed(rows: Rows) -> Rows:
+def compressed(rows: Rows, most: float = MOSTLY_ZERO) -> Rows:
     """Dense rows that are mostly zeros (images, counts) as sparse ones; others as they are."""
     if not isinstance(rows, DenseRows):
         return rows
     sample = rows.X[:: max(1, len(rows.X) // 256)]
-    if np.count_nonzero(sample) > MOSTLY_ZERO * sample.size:
+    if np.count_nonzero(sample) > most * sample.size:
         return rows
     n, d = rows.X.shape
     indptr = np.zeros(n + 1, dtype=np.int64)
     np.cumsum(_count_nonzeros(rows.X), out=indptr[1:])
-    if indptr[-1] > MOSTLY_ZERO * rows.X.size or indptr[-1] >= 2**31:
+    if indptr[-1] > most * rows.X.size or indptr[-1] >= 2**31:
         return rows
     indices = np.empty(indptr[-1], dtype=np.uint32)
     data = np.empty(indptr[-1], dtype=rows.X.dtype)

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numba import njit
-from scipy import sparse
 
-from ..represent.lanes import class_nudge, class_scores, padded
-from ..represent.rows import DenseRows, Rows, SparseRows, as_csr, as_rows, shape
+from ..represent.lanes import class_nudge, class_scores, compressed, padded
+from ..represent.rows import DenseRows, Rows, as_csr, shape
 from ..represent.rows import combine as row_combine
 from ..represent.rows import scores as row_scores
 
@@ -149,13 +148,10 @@ def _far(X: np.ndarray, mu: np.ndarray) -> bool:
 
 def _storage(rows: Rows, k: int) -> Rows:
     """The rows themselves; dense ones that are mostly zeros as sparse ones."""
-    n, d = shape(rows)
-    if isinstance(rows, SparseRows) or k == 1 or d < 64:
+    _, d = shape(rows)
+    if k == 1 or d < 64:
         return rows
-    some = rows.X[:: max(1, n // SOME_ROWS)]
-    if np.count_nonzero(some) > MOSTLY_ZERO * some.size:
-        return rows
-    return as_rows(sparse.csr_matrix(rows.X))
+    return compressed(rows, MOSTLY_ZERO)
 
 
 @njit(cache=True, nogil=True)
