@@ -5,12 +5,16 @@ from __future__ import annotations
 import warnings
 from numbers import Integral
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ..certify.certificate import Certificate
+from ..represent.lanes import score_chunks
+from ..represent.rows import as_rows, scores
 from ..solve.contract import Ending, Watch
-from .validation import count, positive
+from .validation import check_rows, count, positive
 
 ADVICE = {
     Ending.TIME: "give it more max_seconds, or continue with warm_start=True",
@@ -32,6 +36,16 @@ def make_watch(estimator) -> Watch:
         verbose=int(estimator.verbose),
         seed=0 if seed is None else int(seed),
     )
+
+
+def linear_scores(estimator, X) -> np.ndarray:
+    """w·x + b as (n,) with two classes; with more (n, m), one column per row of ``coef_``."""
+    check_is_fitted(estimator)
+    rows = as_rows(check_rows(estimator, X, reset=False))
+    coef, intercept = estimator.coef_, estimator.intercept_
+    if len(estimator.classes_) == 2:
+        return scores(rows, coef[0]) + float(intercept[0])
+    return np.concatenate([s + intercept for _, s in score_chunks(rows, coef)])
 
 
 def warn_unless_reached(estimator, ending: Ending, certificate: Certificate) -> None:

@@ -9,13 +9,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..problem.problem import Bias
-from ..represent.lanes import score_chunks
-from ..represent.rows import as_rows, scores
 from . import svm_joint, svm_reduced, svm_two
-from .fitting import make_watch, warn_unless_reached
+from .fitting import linear_scores, make_watch, warn_unless_reached
 from .validation import (
     all_or_nothing,
-    check_rows,
     check_training,
     check_weights,
     one_of,
@@ -178,13 +175,9 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         With k classes (n, k): the score of every class; for ``multiclass="pairs"`` the number
         of duels it wins, ties broken by how clearly.
         """
-        check_is_fitted(self)
-        rows = as_rows(check_rows(self, X, reset=False))
-        if len(self.classes_) == 2:
-            return scores(rows, self.coef_[0]) + float(self.intercept_[0])
-        parts = [f + self.intercept_ for _, f in score_chunks(rows, self.coef_)]
-        f = np.concatenate(parts)
-        return votes(f, len(self.classes_)) if self.multiclass == "pairs" else f
+        f = linear_scores(self, X)
+        duels = f.ndim == 2 and self.multiclass == "pairs"
+        return votes(f, len(self.classes_)) if duels else f
 
     def predict(self, X):
         """The label of the side on which each row lies, or of the class with the best score."""

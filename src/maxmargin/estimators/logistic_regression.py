@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_expit, log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ..certify.certificate import Certificate
 from ..certify.softmax import certify_softmax
@@ -13,13 +12,11 @@ from ..problem.class_losses import Softmax
 from ..problem.losses import Logistic
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, Problem, costs
-from ..represent.lanes import score_chunks
-from ..represent.rows import as_rows, scores
+from ..represent.rows import as_rows
 from ..solve.choose_logistic import SOLVERS, certify_logistic, solve_logistic
-from .fitting import make_watch, warn_unless_reached
+from .fitting import linear_scores, make_watch, warn_unless_reached
 from .validation import (
     all_or_nothing,
-    check_rows,
     check_training,
     check_weights,
     one_of,
@@ -158,12 +155,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X):
         """Scores: w·x + b as (n,) for two classes, one column per class for more."""
-        check_is_fitted(self)
-        rows = as_rows(check_rows(self, X, reset=False))
-        if len(self.classes_) == 2:
-            return scores(rows, self.coef_[0]) + float(self.intercept_[0])
-        parts = [s + self.intercept_ for _, s in score_chunks(rows, self.coef_)]
-        return np.concatenate(parts)
+        return linear_scores(self, X)
 
     def predict(self, X):
         """The most probable label of every row."""
