@@ -18,7 +18,7 @@ from numba import njit
 
 from ..problem.losses import Hinge, Logistic, SquaredHinge, conjugate, largest, slope, value
 from ..problem.problem import Bias, Problem
-from ..represent.rows import DenseRows, anchor, as_csr, combine, scores, take
+from ..represent.rows import anchor, combine, dense, scores
 
 # Float64 rounding of one sum of n terms; a bias residual below this times Σα is zero.
 ROUNDING = 1e-12
@@ -190,9 +190,7 @@ def _sharpen(problem: Problem, w, b, z) -> np.ndarray:
     near = np.flatnonzero((np.abs(z) <= NEAR) & (problem.c > 0))
     if len(near) == 0 or len(near) * len(w) > MOST_NEAR:
         return z
-    rows = take(problem.rows, near)
-    X = rows.X if isinstance(rows, DenseRows) else as_csr(rows).toarray()
-    f = X.astype(np.longdouble) @ w.astype(np.longdouble) + np.longdouble(b)
+    f = dense(problem.rows, near).astype(np.longdouble) @ w.astype(np.longdouble) + np.longdouble(b)
     z = z.copy()
     z[near] = (1.0 - problem.y[near] * f).astype(np.float64)
     return z

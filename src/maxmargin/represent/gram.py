@@ -10,13 +10,19 @@ import numpy as np
 from numba import njit
 from scipy.linalg.blas import dsyrk
 
-from .rows import CHUNK_VALUES, DenseRows, Rows, SparseRows, as_csr, shape
+from .pairs import PairRows, differences, laplacian
+from .rows import CHUNK_VALUES, Rows, SparseRows, dense, shape
 
 
 def column_gram(rows: Rows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
-    """G (lower triangle valid, Fortran order) and h over the rows named by ``index``."""
+    """G (lower triangle valid, Fortran order) and h over the rows named by ``index``.
+
+    Pairs have no bias: their μ is zero, and h is not asked for.
+    """
     _, d = shape(rows)
     G = np.zeros((d, d), order="F")
+    if isinstance(rows, PairRows):
+        return _pair_gram(rows, index, s), np.zeros(d)
     if isinstance(rows, SparseRows):
         h = np.zeros(d)
         _sparse_gram(rows, index, s, G, h)
@@ -28,19 +34,31 @@ def column_gram(rows: Rows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
     size = max(64, 2 * CHUNK_VALUES // max(1, d))
     for start in range(0, len(index), size):
         part, weight = index[start : start + size], s[start : start + size]
-        block = rows.X[part].astype(np.float64, copy=False) - mu
+        block = dense(rows, part).astype(np.float64, copy=False) - mu
         h += weight @ block
         block *= np.sqrt(weight)[:, None]
         G = dsyrk(1.0, block.T, beta=1.0, c=G, lower=1, overwrite_c=1)
     return G, h
 
 
+def _pair_gram(rows: PairRows, index, s) -> np.ndarray:
+    """Through the items, Xᵀ L X, where pairs outnumber them, else through the differences."""
+    n, d = shape(rows.items)
+    if isinstance(rows.items, SparseRows) or 2 * len(index) < n:
+        block = differences(rows, index)
+        return column_gram(block, np.arange(len(index)), s, np.zeros(d))[0]
+    X, L = rows.items.X, laplacian(rows, index, s)
+    G = np.zeros((d, d), order="F")
+    size = max(64, 2 * CHUNK_VALUES // max(1, d))
+    for start in range(0, n, size):
+        part = slice(start, start + size)
+        G += X[part].astype(np.float64, copy=False).T @ (L[part] @ X)
+    return G
+
+
 def weighted_rows(rows: Rows, index, s, mu) -> np.ndarray:
     """A: the chosen rows, centred, times √s, as a dense float64 block."""
-    if isinstance(rows, DenseRows):
-        block = rows.X[index].astype(np.float64) - mu
-    else:
-        block = as_csr(rows)[index].toarray().astype(np.float64) - mu
+    block = dense(rows, index).astype(np.float64) - mu
     block *= np.sqrt(s)[:, None]
     return block
 

@@ -2,12 +2,14 @@
 
 Verbs for one row run inside numba kernels (``score``, ``nudge``, ``sqnorm``); functions
 for all rows at once (``scores``, ``combine``) are one pass over the data and always
-accumulate in float64, whatever the storage.
+accumulate in float64, whatever the storage.  ``pairs.py`` adds a third storage: differences
+of rows that are never formed.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -69,12 +71,14 @@ def as_csr(rows: SparseRows) -> sparse.csr_array:
     return sparse.csr_array(parts, shape=shape(rows))
 
 
+@singledispatch
 def shape(rows: Rows) -> tuple[int, int]:
     if isinstance(rows, DenseRows):
         return rows.X.shape
     return len(rows.indptr) - 1, rows.width
 
 
+@singledispatch
 def take(rows: Rows, index: np.ndarray) -> Rows:
     """A copy of the rows named by ``index``, in the same storage and precision."""
     if isinstance(rows, DenseRows):
@@ -82,6 +86,13 @@ def take(rows: Rows, index: np.ndarray) -> Rows:
     return as_rows(as_csr(rows)[index])
 
 
+@singledispatch
+def dense(rows: Rows, index: np.ndarray) -> np.ndarray:
+    """A copy of the rows named by ``index`` as a dense array, in their own precision."""
+    return rows.X[index] if isinstance(rows, DenseRows) else as_csr(rows)[index].toarray()
+
+
+@singledispatch
 def size_of(rows: Rows) -> int:
     """Number of stored values."""
     return rows.X.size if isinstance(rows, DenseRows) else len(rows.data)
@@ -201,6 +212,7 @@ def _chunks(X: np.ndarray):
     return (slice(start, start + size) for start in range(0, X.shape[0], size))
 
 
+@singledispatch
 def scores(rows: Rows, w: np.ndarray) -> np.ndarray:
     """X w, in float64."""
     n, _ = shape(rows)
@@ -215,6 +227,7 @@ def scores(rows: Rows, w: np.ndarray) -> np.ndarray:
     return out
 
 
+@singledispatch
 def combine(rows: Rows, v: np.ndarray) -> np.ndarray:
     """Xᵀ v, in float64; when most of v is zero only the other rows are read."""
     n, d = shape(rows)
@@ -258,6 +271,7 @@ def anchor(rows: Rows) -> np.ndarray:
     return np.asarray(as_csr(rows)[some].astype(np.float64).sum(axis=0)).reshape(d) / len(some)
 
 
+@singledispatch
 def spread(rows: Rows) -> np.ndarray:
     """The standard deviation of every column; 1 where the column is constant."""
     n, d = shape(rows)
@@ -275,6 +289,7 @@ def spread(rows: Rows) -> np.ndarray:
     return np.where(deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)
 
 
+@singledispatch
 def sqnorms(rows: Rows) -> np.ndarray:
     """‖x_i‖² of every row, in float64."""
     n, _ = shape(rows)

@@ -17,7 +17,8 @@ from ..certify.bias import best_bias
 from ..certify.certificate import Certificate, certify
 from ..certify.repair import repair
 from ..problem.problem import Bias, Problem
-from ..represent.rows import SparseRows, combine, scores, sqnorms
+from ..represent.pairs import PairRows
+from ..represent.rows import DenseRows, combine, scores, sqnorms
 from . import tiny as tiny_solver
 from .contract import Ending, Point, Solution, Watch
 from .descent import descent
@@ -38,7 +39,8 @@ SOLVERS: dict[str, Callable] = {
 NEWTON_COLUMNS = 2000
 # Rows up to which the m × m form of the same system is, whatever the number of columns.
 NEWTON_ROWS = 1000
-# C‖x‖² up to which coordinate descent on sparse rows beats Newton with few columns, too.
+# C‖x‖² up to which coordinate descent on sparse rows, or on pairs, beats Newton with few
+# columns, too.
 SOFT = 3.0
 INTERIOR_COLUMNS = 3000
 
@@ -50,8 +52,9 @@ def choose(problem: Problem) -> tuple[str, str]:
         return "tiny", f"{n} × {d} values fit one compiled call"
     if d > NEWTON_COLUMNS and n > NEWTON_ROWS:
         return "descent", f"{d} columns are too many for d × d systems: coordinate descent"
-    if isinstance(problem.rows, SparseRows) and (pull := stiffness(problem)) <= SOFT:
-        return "descent", f"sparse rows and C‖x‖² of about {pull:.1g}: few epochs"
+    if not isinstance(problem.rows, DenseRows) and (pull := stiffness(problem)) <= SOFT:
+        kind = "pairs" if isinstance(problem.rows, PairRows) else "sparse rows"
+        return "descent", f"{kind} and C‖x‖² of about {pull:.1g}: few epochs"
     if d <= NEWTON_COLUMNS:
         return "newton", f"{d} columns: d × d Newton systems are cheap"
     return "newton", f"{n} rows: n × n Newton systems are cheap"

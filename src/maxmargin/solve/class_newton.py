@@ -15,7 +15,7 @@ from scipy.linalg import qr
 
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
-from ..represent.rows import DenseRows, Rows, as_csr
+from ..represent.rows import Rows, dense
 from .class_lagrangian import ClassRows, Terms, minimise
 from .contract import ClassPoint, Ending, OutOfBudget, Watch
 from .share import limits
@@ -178,8 +178,7 @@ class _Frame:
 
 def _dense(rows: Rows, index) -> np.ndarray:
     """The rows named by ``index`` as a float64 array."""
-    X = rows.X[index] if isinstance(rows, DenseRows) else as_csr(rows)[index].toarray()
-    return X.astype(np.float64, copy=False)
+    return dense(rows, index).astype(np.float64, copy=False)
 
 
 def _limits(loss, c) -> tuple:

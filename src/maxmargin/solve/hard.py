@@ -18,7 +18,7 @@ from scipy.optimize import nnls
 from ..certify.separability import NotSeparableError, Separation, inseparability, proves
 from ..problem.losses import Hinge
 from ..problem.problem import Bias, Problem
-from ..represent.rows import DenseRows, as_csr, scores, spread, sqnorms
+from ..represent.rows import SparseRows, as_csr, dense, scores, spread, sqnorms
 from .contract import Ending, Point, Watch
 
 RAISE = 30.0
@@ -110,8 +110,8 @@ def prove_inseparable(problem: Problem, alpha, columns) -> Separation | None:
 def _class_points(problem: Problem, index, columns) -> np.ndarray:
     """Rows (y (x − mean)/spread, [class +], [class −]); without a bias (y x/spread, 1)."""
     rows, y = problem.rows, problem.y[index]
-    if isinstance(rows, DenseRows):
-        X = rows.X[index].astype(np.float64)
+    if not isinstance(rows, SparseRows):
+        X = dense(rows, index).astype(np.float64)
     else:  # columns that none of these rows has say nothing
         some = as_csr(rows)[index]
         used = np.unique(some.indices)

@@ -133,7 +133,7 @@ def _part(y, enough: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     for mine in (np.flatnonzero(y > 0), np.flatnonzero(y < 0)):
         size = min(len(mine), max(1 + len(mine) // SHRINK, enough))
         some = rng.choice(mine, size=size, replace=False)
-        scale[some] = len(mine) / size
+        scale[some] = len(mine) / max(1, size)  # pairs are all of one class
         chosen.append(some)
     index = np.sort(np.concatenate(chosen))
     return index, scale[index]

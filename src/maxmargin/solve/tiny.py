@@ -15,7 +15,7 @@ from numba import njit
 
 from ..problem.losses import Hinge
 from ..problem.problem import Bias, Problem
-from ..represent.rows import DenseRows, as_csr
+from ..represent.rows import dense
 from .contract import Ending, Point, Watch
 
 MOST_VALUES = 40_000
@@ -37,9 +37,8 @@ def fits(problem: Problem) -> bool:
 
 def tiny(problem: Problem, watch: Watch, start: Point | None = None) -> tuple[Point, Ending]:
     """Solve ``problem`` from scratch (a warm start would cost more than it saves)."""
-    rows = problem.rows
-    X = rows.X if isinstance(rows, DenseRows) else as_csr(rows).toarray()
-    n, d = X.shape
+    n, d = problem.shape
+    X = dense(problem.rows, np.arange(n))
     width = d if problem.bias is Bias.NONE else d + 1
     Z = np.ones((n, width))
     Z[:, :d] = X

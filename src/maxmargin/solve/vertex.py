@@ -13,7 +13,7 @@ from numba import njit
 
 from ..problem.losses import Hinge
 from ..problem.problem import Bias, Problem
-from ..represent.rows import DenseRows, as_csr
+from ..represent.rows import dense
 
 # Beyond this many operations the search for dependent points is not worth its time.
 MOST_WORK = 1e5
@@ -61,8 +61,7 @@ def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
 
 def _signed_points(problem: Problem, index) -> np.ndarray:
     """y_i (x_i, 1) for the chosen rows, dense."""
-    rows = problem.rows
-    X = rows.X[index] if isinstance(rows, DenseRows) else as_csr(rows)[index].toarray()
+    X = dense(problem.rows, index)
     m, d = X.shape
     A = np.ones((m, d if problem.bias is Bias.NONE else d + 1))
     A[:, :d] = X
