@@ -18,6 +18,10 @@ import numpy as np
 from numba import njit
 
 
+# Groups up to this size are sorted by insertion.
+SMALL = 40
+
+
 class Grades(NamedTuple):
     """Items sorted by group, then by grade; ``rank`` counts the grades of a group from 1."""
 
@@ -33,11 +37,15 @@ class Grades(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Sums over the pairs with f_winner − f_loser < offset, each counted with its weight."""
+    """Sums over the pairs with f_winner − f_loser < offset, each counted with its weight.
 
-    pull: np.ndarray  # by item: weight of the pairs it should win, less those it should lose
-    total: float  # Σ weights
-    loss: float  # Σ weights · (1 − f_winner + f_loser)
+    By item: those it should win, less those it should lose.
+    """
+
+    pull: np.ndarray  # Σ weights
+    slack: np.ndarray  # Σ weights · (offset − f_winner + f_loser)
+    total: float  # Σ weights, over all pairs
+    loss: float  # Σ weights · (offset − f_winner + f_loser), over all pairs
 
 
 def as_grades(grade: np.ndarray, group: np.ndarray, weight: np.ndarray | None = None) -> Grades:
@@ -68,9 +76,21 @@ def by_score(grades: Grades, f: np.ndarray) -> np.ndarray:
 
 def tally(grades: Grades, order: np.ndarray, f: np.ndarray, offset: float) -> Tally:
     """Sums over all pairs whose difference of scores is below ``offset``."""
-    pull = np.zeros(len(f))
-    total, loss = _tally(grades, order, f, offset, pull)
-    return Tally(pull, total, loss)
+    pull, slack = np.zeros(len(f)), np.zeros(len(f))
+    total, loss = _tally(grades, order, f, offset, pull, slack)
+    return Tally(pull, slack, total, loss)
+
+
+def ramp(grades: Grades, order, f: np.ndarray, width: float) -> tuple[np.ndarray, float]:
+    """Each pair counted by clip((z + width)/(2 width), 0, 1), z = 1 − f_winner + f_loser.
+
+    Returns the pull on every item and the sum over all pairs.  Width 0: pairs with slack.
+    """
+    if width == 0.0:
+        whole = tally(grades, order, f, 1.0)
+        return whole.pull, whole.total
+    high, low = tally(grades, order, f, 1.0 + width), tally(grades, order, f, 1.0 - width)
+    return (high.slack - low.slack) / (2.0 * width), (high.loss - low.loss) / (2.0 * width)
 
 
 def count(grades: Grades, order: np.ndarray, f: np.ndarray, offset: float) -> int:
@@ -82,25 +102,44 @@ def between(grades: Grades, order, f, low: float, high: float) -> tuple[np.ndarr
     """Winners and losers of all pairs with low ≤ f_winner − f_loser < high, listed."""
     size = count(grades, order, f, high) - count(grades, order, f, low)
     winner, loser = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
-    _list(grades, order, f, low, high, winner, loser)
+    first, after = np.empty(len(order), dtype=np.int64), np.empty(len(order), dtype=np.int64)
+    _windows(grades, order, f, low, high, first, after)
+    _list(grades, order, first, after, winner, loser)
     return winner, loser
 
 
-def sample(grades: Grades, size: int, rng) -> tuple[np.ndarray, np.ndarray]:
-    """Winners and losers of ``size`` pairs, drawn from all pairs alike."""
-    ends = np.cumsum(grades.below)
-    ticket = rng.integers(ends[-1], size=size)
-    place = np.searchsorted(ends, ticket, side="right")
-    group = np.searchsorted(grades.start, place, side="right") - 1
-    lower = grades.start[group] + (ends[place] - 1 - ticket)
-    return grades.item[place], grades.item[lower]
+def sample_between(grades: Grades, order, f, low, high, size: int, rng):
+    """Some pairs with low ≤ f_winner − f_loser < high, and how many each stands for.
+
+    Drawn from the windows of scores in which a loser may lie; those who are no losers for
+    their grade are left out.
+    """
+    first, after = np.empty(len(order), dtype=np.int64), np.empty(len(order), dtype=np.int64)
+    _windows(grades, order, f, low, high, first, after)
+    ends = np.cumsum(after - first)
+    if len(ends) == 0 or ends[-1] == 0:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0.0
+    ticket = np.sort(rng.integers(ends[-1], size=size))
+    t = np.searchsorted(ends, ticket, side="right")
+    u, v = order[t], order[after[t] - (ends[t] - ticket)]
+    lower = grades.rank[v] < grades.rank[u]
+    return grades.item[u[lower]], grades.item[v[lower]], float(ends[-1]) / size
 
 
 @njit(cache=True, nogil=True)
 def _sort_groups(grades, f, order):
+    item = grades.item
     for g in range(grades.start.shape[0] - 1):
         low, high = grades.start[g], grades.start[g + 1]
-        order[low:high] = low + np.argsort(f[grades.item[low:high]])
+        if high - low > SMALL:
+            order[low:high] = low + np.argsort(f[item[low:high]])
+            continue
+        for t in range(low, high):  # insertion: no calls, no copies
+            value, place = f[item[t]], t
+            while place > low and f[item[order[place - 1]]] > value:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = t
 
 
 @njit(cache=True, nogil=True)
@@ -120,15 +159,20 @@ def _up_to(tree, rank):
 
 
 @njit(cache=True, nogil=True)
-def _tally(grades, order, f, offset, pull):
+def _tally(grades, order, f, offset, pull, slack):
     item, rank, weight = grades.item, grades.rank, grades.weight
     total, loss = 0.0, 0.0
+    if len(rank) == 0:
+        return total, loss
+    all_sums, all_moments = np.zeros(rank.max() + 1), np.zeros(rank.max() + 1)
     for g in range(grades.start.shape[0] - 1):
         low, high = grades.start[g], grades.start[g + 1]
         most = rank[high - 1]
         if most == 1:
             continue
-        sums, moments = np.zeros(most + 1), np.zeros(most + 1)
+        sums, moments = all_sums[: most + 1], all_moments[: most + 1]
+        sums[:] = 0.0
+        moments[:] = 0.0
         # Winners from the best score down: ever more losers lie within the offset.
         seen = high - 1
         for t in range(high - 1, low - 1, -1):
@@ -140,22 +184,30 @@ def _tally(grades, order, f, offset, pull):
                 seen -= 1
             beaten = _up_to(sums, rank[order[t]] - 1)
             if beaten > 0.0:
-                pull[u] += weight[u] * beaten
-                total += weight[u] * beaten
                 moment = _up_to(moments, rank[order[t]] - 1)
-                loss += weight[u] * (beaten * (1.0 - f[u]) + moment)
+                sum_u = weight[u] * (beaten * (offset - f[u]) + moment)
+                pull[u] += weight[u] * beaten
+                slack[u] += sum_u
+                total += weight[u] * beaten
+                loss += sum_u
         # Losers from the worst score up: ever more winners do.
         sums[:] = 0.0
-        seen, everyone = low, 0.0
+        moments[:] = 0.0
+        seen, everyone, moment_all = low, 0.0, 0.0
         for t in range(low, high):
             v = item[order[t]]
             while seen < high and f[item[order[seen]]] - offset < f[v]:
-                weight_u = weight[item[order[seen]]]
-                _add(sums, rank[order[seen]], weight_u)
-                everyone += weight_u
+                u = item[order[seen]]
+                _add(sums, rank[order[seen]], weight[u])
+                _add(moments, rank[order[seen]], weight[u] * f[u])
+                everyone += weight[u]
+                moment_all += weight[u] * f[u]
                 seen += 1
             if rank[order[t]] < most:
-                pull[v] -= weight[v] * (everyone - _up_to(sums, rank[order[t]]))
+                better = everyone - _up_to(sums, rank[order[t]])
+                moment = moment_all - _up_to(moments, rank[order[t]])
+                pull[v] -= weight[v] * better
+                slack[v] -= weight[v] * (better * (offset + f[v]) - moment)
     return total, loss
 
 
@@ -177,21 +229,30 @@ def _count(grades, order, f, offset):
 
 
 @njit(cache=True, nogil=True)
-def _list(grades, order, f, low, high, winner, loser):
-    """Two pointers follow the ends of the window of losers as the winner's score falls."""
+def _windows(grades, order, f, low, high, first, after):
+    """Where, for every place t in ``order``, the losers with low ≤ f_t − f_v < high lie.
+
+    Two pointers follow the ends of the window as the winner's score falls.
+    """
+    item = grades.item
+    for g in range(grades.start.shape[0] - 1):
+        begin, end = grades.start[g], grades.start[g + 1]
+        top, bottom = end - 1, end - 1
+        for t in range(end - 1, begin - 1, -1):
+            score = f[item[order[t]]]
+            while bottom >= begin and score - high < f[item[order[bottom]]]:
+                bottom -= 1
+            while top >= begin and score - low < f[item[order[top]]]:
+                top -= 1
+            first[t], after[t] = bottom + 1, top + 1
+
+
+@njit(cache=True, nogil=True)
+def _list(grades, order, first, after, winner, loser):
     item, rank = grades.item, grades.rank
     size = 0
-    for g in range(grades.start.shape[0] - 1):
-        first, last = grades.start[g], grades.start[g + 1] - 1
-        top, bottom = last, last
-        for t in range(last, first - 1, -1):
-            u = item[order[t]]
-            while bottom >= first and f[u] - high < f[item[order[bottom]]]:
-                bottom -= 1
-            while top >= first and f[u] - low < f[item[order[top]]]:
-                top -= 1
-            for place in range(bottom + 1, top + 1):
-                if rank[order[place]] < rank[order[t]]:
-                    winner[size], loser[size] = u, item[order[place]]
-                    size += 1
-    return size
+    for t in range(order.shape[0]):
+        for place in range(first[t], after[t]):
+            if rank[order[place]] < rank[order[t]]:
+                winner[size], loser[size] = item[order[t]], item[order[place]]
+                size += 1

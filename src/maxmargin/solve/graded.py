@@ -1,13 +1,13 @@
-"""Ranking by grades: rounds over the pairs near their margin.
+"""Ranking by grades: Newton's method on a hinge whose corner is rounded ever less.
 
-    min over w    ½‖w‖² + C Σ s_u s_v max(0, 1 − w·(x_u − x_v)),     grade_u > grade_v
+    min over w    ½‖w‖² + C Σ s_u s_v h(1 − w·(x_u − x_v)),     grade_u > grade_v
 
-A pair far from its margin has multiplier 0 or c and stays there for a while.  A round lists
-the pairs near their margin, a few for every column, and gives them to the augmented
-Lagrangian of ``lagrangian.py``; all others pull on w through one number per item, found
-without listing them (``represent/graded.py``).  One more such pass gives primal, dual and,
-where the round overshot, the slope for a line search.  The first round starts from the
-solution of a random sample of the pairs.  Memory is O(n + listed pairs).
+with h(z) = max(0, z) outside [−δ, δ] and a parabola inside.  Objective, gradient and dual
+bound are sums over up to n²/4 implied pairs, each found in O(n log n) without listing them
+(``represent/graded.py``).  Only the curvature needs pairs by name, those within δ of their
+margin: all of them where they are few, and else a sample, for a Newton direction need not be
+exact.  When the gradient costs less than the rounding does, δ is lowered to what the gap asked
+for allows; the gap falls with δ² while pairs are plenty.  Memory is O(n + d²).
 """
 
 from __future__ import annotations
@@ -15,208 +15,162 @@ from __future__ import annotations
 import numpy as np
 
 from ..certify.certificate import Certificate
-from ..certify.graded import NONE, Listed, Proof, certify_grades, exceptions
+from ..certify.graded import Proof, certify_grades
 from ..problem.graded import GradedProblem
-from ..problem.losses import Hinge
-from ..problem.problem import Bias, Problem
-from ..represent.graded import between, by_score, count, sample, tally
+from ..problem.problem import Bias
+from ..represent.graded import between, by_score, count, ramp, sample_between
 from ..represent.pairs import PairRows
-from ..represent.rows import combine, scores, take
+from ..represent.rows import combine, scores
 from .contract import Ending, OutOfBudget, Point, Solution, Watch
-from .lagrangian import GROWTH, Block, State, Terms, augment, block_slack
-from .newton import newton
+from .direction import newton_direction
 from .threads import one_blas_thread
 
-MOST_ROUNDS = 100
-# Pairs that a round lists: at least so many for every column, at most so many for every item.
-PER_COLUMN, PER_ITEM = 16, 4
-FEWEST = 2000
-# Pairs of the sample solved first, for every column.
-SAMPLE_PER_COLUMN = 48
-# A pair moves about this much less from one round to the next.
-LESS = 0.2
-# A round is solved to this share of the gap it starts with.
-SHARPER = 0.1
-HALVINGS = 40
+# The corner's first half-width, in units of the margin.
+WIDEST = 1.0
+# Pairs that make up the curvature: at most so many for every column.
+PER_COLUMN, FEWEST = 64, 4000
+# The gradient may cost this share of what the rounded corner costs before δ is lowered,
+LOOSE = 0.2
+# to where the corner costs this share of the gap asked for, but by no more than that factor.
+SHARE_OF_TOL, FASTEST = 0.5, 0.1
+# Line search: steps, and the slope at which it ends, relatively.
+SEARCHES, STEEP = 12, 0.1
+# Columns up to which Newton systems are factored; beyond, conjugate gradients.
+FACTORED, MOST_PRODUCTS, ROUGH = 2000, 60, 0.1
+# So many steps without progress: float64 has no more to give.
+PATIENCE = 20
 
 
 def solve_grades(
     problem: GradedProblem, watch: Watch, start: np.ndarray | None = None
-) -> tuple[Solution, Certificate, Listed]:
-    """The best w found, its proof, and the multipliers that the proof needs listed."""
-    watch.solver = "rounds"
-    rounds = Rounds(problem, watch, start)
+) -> tuple[Solution, Certificate, float]:
+    """The best w found, its proof, and the width δ that the proof needs."""
+    watch.solver = "rounded corner"
+    run = _Run(problem, watch, start)
     with one_blas_thread(), np.errstate(all="ignore"):
         try:
-            ending = rounds.loop()
+            ending = run.loop()
         except OutOfBudget as stop:
             ending = stop.ending
         except KeyboardInterrupt:
             ending = Ending.INTERRUPTED
-        best = certify_grades(problem, rounds.best_w, rounds.best_listed)
+        best = certify_grades(problem, run.best_w, run.best_width)
     if best.certificate.holds(watch.tol):
         ending = Ending.REACHED
     elif ending is Ending.REACHED:
         ending = Ending.STALLED
-    point = Point(rounds.best_w, 0.0, rounds.best_listed.alpha)
-    why = f"{problem.grades.pairs} pairs implied by grades: only those near their margin are listed"
-    solution = Solution(
-        point, best.scores, ending, watch.solver, why, max(1, watch.n_iter), watch.history
-    )
-    return solution, best.certificate, rounds.best_listed
+    why = f"{problem.grades.pairs} pairs implied by grades: they are counted, not listed"
+    point = Point(run.best_w, 0.0, np.empty(0))
+    count = max(1, watch.n_iter)
+    solution = Solution(point, best.scores, ending, watch.solver, why, count, watch.history)
+    return solution, best.certificate, run.best_width
 
 
-class Rounds:
-    """Where the minimisation stands; ``best_*`` is the pair (w, list) with the smallest gap."""
+class _Run:
+    """Where the minimisation stands, and the best (w, δ) so far."""
 
     def __init__(self, problem: GradedProblem, watch: Watch, start: np.ndarray | None):
         self.problem, self.watch = problem, watch
-        n, d = problem.shape
-        self.fewest = min(problem.grades.pairs, max(FEWEST, PER_COLUMN * d))
-        self.most = min(problem.grades.pairs, max(2 * self.fewest, PER_ITEM * n))
+        _, d = problem.shape
+        self.most = max(FEWEST, PER_COLUMN * d)
         self.w = np.zeros(d) if start is None else start
-        self.warm = start is not None
-        self.listed, self.kappa = NONE, 0.0
-        self.best_w, self.best_listed, self.best_gap = self.w, NONE, np.inf
+        self.rng = np.random.default_rng(watch.seed)
+        self.best_w, self.best_width, self.gap = self.w, WIDEST, np.inf
 
     def loop(self) -> Ending:
-        watch, size = self.watch, self.fewest
-        if not self.warm and self.problem.grades.pairs > self.most:
-            self.w, reach = self._from_a_sample(), 0.5
-            self.best_w = self.w
-        else:
-            reach = np.inf
-        here = self._prove(self.w, NONE)
-        for _ in range(MOST_ROUNDS):
-            gap = min(1e-2, here.certificate.relative_gap)
-            target = max(SHARPER * gap, 0.2 * watch.tol)
-            band = self._band(here, reach, size)
-            w, near = self._round(here, band, target)
-            moved = np.abs(_margins(scores(self.problem.rows, w), near) - _margins(here.scores, near))
-            there = self._prove(w, near)
-            t = 1.0
-            if there.certificate.primal > here.certificate.primal:
-                t = self._step(here, w - self.w, there.scores - here.scores)
-                w = self.w + t * (w - self.w)
-                there = self._prove(w, near)
-            here, self.w = there, w
-            if watch.record(here.certificate.primal, self.dual):
+        """Newton steps, and a sharper corner whenever the present one is minimised."""
+        width, idle = WIDEST, 0
+        while idle < PATIENCE:
+            here = certify_grades(self.problem, self.w, width)
+            certificate = here.certificate
+            idle = idle + 1 if not self._offer(certificate, width) else 0
+            if self.watch.record(certificate.primal, certificate.primal - certificate.gap):
                 return Ending.REACHED
-            if band == np.inf and t == 1.0 and len(near.alpha) == self.problem.grades.pairs:
-                return Ending.STALLED  # all pairs were listed: there is no more to see
-            if t == 1.0:
-                reach, size = LESS * float(np.quantile(moved, 0.95)), self.fewest
-            else:
-                size = min(self.problem.grades.pairs, 2 * len(near.alpha))
-                reach = np.inf
+            gradient = 0.5 * float(here.gradient @ here.gradient)
+            corner = max(certificate.gap - gradient, 1e-300)
+            goal = SHARE_OF_TOL * self.watch.tol * certificate.primal
+            if gradient <= max(LOOSE * corner, 0.1 * goal):
+                width *= min(0.5, max(FASTEST, np.sqrt(goal / corner)))
+                continue
+            self.watch.step()
+            self._newton_step(here, width)
         return Ending.STALLED
 
-    def _prove(self, w, near: Listed) -> Proof:
-        """Primal and dual at w; remembers the best of both."""
-        f = scores(self.problem.rows, w)
-        listed = exceptions(self.problem, f, near)
-        proof = certify_grades(self.problem, w, listed)
-        self.dual = max(getattr(self, "dual", 0.0), proof.certificate.dual)
-        if proof.certificate.gap < self.best_gap:
-            self.best_gap, self.best_w, self.best_listed = proof.certificate.gap, w, listed
-        return proof
+    def _offer(self, certificate: Certificate, width: float) -> bool:
+        """Keep the smallest gap; whether there is progress."""
+        progress = certificate.gap < 0.99 * self.gap
+        if certificate.gap < self.gap:
+            self.best_w, self.best_width, self.gap = self.w, width, certificate.gap
+        return progress
 
-    def _from_a_sample(self) -> np.ndarray:
-        """Weights that are optimal for a random part of the pairs."""
+    def _newton_step(self, here: Proof, width: float) -> None:
+        dw = self._direction(here, width)
+        df = scores(self.problem.rows, dw)
+        self.w = self.w + self._step(here, dw, df, width) * dw
+
+    def _direction(self, here: Proof, width: float) -> np.ndarray:
+        """−H⁻¹g, with H = I + Σ c/(2δ) (x_u − x_v)(x_u − x_v)ᵀ over the pairs in the corner."""
         problem, grades = self.problem, self.problem.grades
-        n, d = problem.shape
-        size = min(self.most, max(FEWEST, SAMPLE_PER_COLUMN * d))
-        winner, loser = sample(grades, size, np.random.default_rng(self.watch.seed))
-        c = problem.C * grades.weight[winner] * grades.weight[loser] * (grades.pairs / size)
-        part = Problem(
-            take(PairRows(problem.rows, winner, loser), np.arange(size)),
-            np.ones(size), c, Hinge(), Bias.NONE,
-        )  # fmt: skip
-        inner = Watch(
-            tol=max(self.watch.tol, min(0.1, 2.0 * d / size)),
-            max_iter=self.watch.max_iter,
-            max_seconds=self.watch.max_seconds - self.watch.seconds,
-            seed=self.watch.seed,
-        )
-        point, ending = newton(part, inner)
-        self.watch.n_iter += inner.n_iter
-        if ending is Ending.INTERRUPTED:
-            raise KeyboardInterrupt
-        return point.w
+        ends = 1.0 - width, 1.0 + width
+        number = count(grades, here.order, here.scores, ends[1])
+        number -= count(grades, here.order, here.scores, ends[0])
+        each = 1.0
+        if number <= self.most:
+            winner, loser = between(grades, here.order, here.scores, *ends)
+        else:
+            winner, loser, each = sample_between(
+                grades, here.order, here.scores, *ends, self.most, self.rng
+            )
+        weight = grades.weight[winner] * grades.weight[loser]
+        sigma = (problem.C * each / (2.0 * width)) * weight
+        rows = PairRows(problem.rows, winner, loser)
+        _, d = problem.shape
+        if d > FACTORED:
+            return _iterated(rows, sigma, here.gradient)
+        every = np.arange(len(winner))
+        dw, _ = newton_direction(rows, every, sigma, np.zeros(d), Bias.NONE, here.gradient, 0.0)
+        return dw
 
-    def _band(self, here: Proof, reach: float, size: int) -> float:
-        """How far from their margin the pairs of the next round may be."""
-        grades, f, order = self.problem.grades, here.scores, here.order
-
-        def within(band: float) -> int:
-            return count(grades, order, f, 1.0 + band) - count(grades, order, f, 1.0 - band)
-
-        least, most = size, max(size, self.most)
-        if most >= grades.pairs:
-            return np.inf
-        low, high = 0.0, 2.0 * float(np.ptp(f)) + 2.0
-        if np.isfinite(reach) and reach < high:
-            number = within(reach)
-            if least <= number <= most:
-                return reach
-            low, high = (low, reach) if number > most else (reach, high)
-        for _ in range(HALVINGS):
-            band = 0.5 * (low + high)
-            number = within(band)
-            if least <= number <= most:
-                return band
-            low, high = (low, band) if number > most else (band, high)
-        return low  # ties: more pairs than may be listed lie at one distance
-
-    def _round(self, here: Proof, band: float, target: float) -> tuple[np.ndarray, Listed]:
-        """Minimise over the pairs near their margin, all others frozen at 0 or c."""
-        problem, grades = self.problem, self.problem.grades
-        winner, loser = between(grades, here.order, here.scores, 1.0 - band, 1.0 + band)
-        beyond = tally(grades, here.order, here.scores, 1.0 - band)
-        c = problem.C * grades.weight[winner] * grades.weight[loser]
-        v0 = combine(problem.rows, problem.C * beyond.pull)
-        constant = problem.C * beyond.total
-        rows = take(PairRows(problem.rows, winner, loser), np.arange(len(winner)))
-        block = Block(rows, np.ones(len(c)), c, np.zeros(problem.shape[1]), Bias.NONE, v0)
-        a = self._remembered(winner, loser, c)
-        state = State(self.w, 0.0, a, block_slack(block, self.w, 0.0))
-        halfwidth = max(float(np.abs(state.z).max(initial=0.0)), 1e-12)
-
-        def done(terms: Terms) -> bool:
-            return terms.gap <= target * abs(terms.primal + constant)
-
-        floor = self.dual * (1.0 - 1e-9) - constant
-        kappa = max(0.5 / halfwidth, self.kappa / GROWTH)
-        _, self.kappa = augment(block, state, kappa, self.watch, target, done, floor)
-        self.listed = Listed(winner, loser, state.a)
-        return state.w, self.listed
-
-    def _remembered(self, winner, loser, c) -> np.ndarray:
-        """The last round's multipliers of the same pairs, and half of c for the others."""
-        n, _ = self.problem.shape
-        a, old = 0.5 * c, self.listed
-        if len(old.alpha) == 0:
-            return a
-        key, before = winner * n + loser, old.winner * n + old.loser
-        order = np.argsort(before)
-        place = np.minimum(np.searchsorted(before, key, sorter=order), len(before) - 1)
-        same = before[order[place]] == key
-        a[same] = np.clip(old.alpha[order[place[same]]], 0.0, c[same])
-        return a
-
-    def _step(self, here: Proof, dw, df) -> float:
-        """The minimiser of the whole objective on the way to a round's result."""
+    def _step(self, here: Proof, dw, df, width: float) -> float:
+        """The minimiser along dw, roughly; each secant is followed by a bisection."""
         problem = self.problem
         slope0, curvature0 = float(self.w @ dw), float(dw @ dw)
-        low, high = 0.0, 1.0
-        for _ in range(HALVINGS // 2):
-            t = 0.5 * (low + high)
+
+        def slope(t: float) -> float:
             f = here.scores + t * df
-            pull = tally(problem.grades, by_score(problem.grades, f), f, 1.0).pull
-            slope = slope0 + t * curvature0 - problem.C * float(pull @ df)
-            low, high = (t, high) if slope < 0.0 else (low, t)
-        return 0.5 * (low + high)
+            pull, _ = ramp(problem.grades, by_score(problem.grades, f), f, width)
+            return slope0 + t * curvature0 - problem.C * float(pull @ df)
+
+        first = float(here.gradient @ dw)
+        low, below, t = 0.0, first, 1.0
+        value = slope(t)
+        while value < -STEEP * -first and t < 1e6:  # a sample may overrate the curvature
+            low, below, t = t, value, 2.0 * t
+            value = slope(t)
+        high, above = t, value
+        for i in range(SEARCHES):
+            if abs(value) <= STEEP * -first or not below < 0.0 < above:
+                return t
+            t = 0.5 * (low + high) if i % 2 else low - below * (high - low) / (above - below)
+            value = slope(t)
+            if value < 0.0:
+                low, below = t, value
+            else:
+                high, above = t, value
+        return t
 
 
-def _margins(f: np.ndarray, listed: Listed) -> np.ndarray:
-    return f[listed.winner] - f[listed.loser]
+def _iterated(rows: PairRows, sigma: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """A few conjugate-gradient steps on H dw = −g: products with the items, no matrix."""
+    dw, residual = np.zeros_like(gradient), -gradient
+    p, rho = residual, float(residual @ residual)
+    goal = ROUGH**2 * rho
+    for _ in range(MOST_PRODUCTS):
+        Hp = p + combine(rows, sigma * scores(rows, p))
+        t = rho / float(p @ Hp)
+        dw, residual = dw + t * p, residual - t * Hp
+        new = float(residual @ residual)
+        if new <= goal:
+            break
+        p, rho = residual + (new / rho) * p, new
+    return dw
