@@ -20,10 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from scipy import sparse
 
 from .direction import solve_scaled
 
 MOST_UNKNOWNS = 2500
+# Columns up to which the k diagonal blocks are factored; beyond, only their diagonals are used.
+MOST_COLUMNS = 1000
 # Curvature lent to biases that have none, relative to one row's: the step is then far too
 # long, and the exact line search cuts it to size.
 FAINT = 1e-2
@@ -80,17 +83,17 @@ def _iterated(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
     k, _ = g.shape
     active = Z[trades.row]
     adrift = _together(_groups(trades, k), lent) * (E[-1] == 0.0)
-    inverse = _block_inverses(Z, E, trades, lent, k)
+    solve_blocks = _preconditioner(Z, E, trades, lent, k)
 
     def curve(P):
-        S = active @ P.T
+        S = np.ascontiguousarray(active @ P.T)
         _trade(trades, S)
-        out = P * E + S.T @ active
+        out = P * E + (active.T @ S).T
         out[:, -1] += adrift @ P[:, -1]
         return out
 
     def precondition(R):
-        Q = np.matmul(inverse, (R - R.mean(axis=0))[:, :, None])[:, :, 0]
+        Q = solve_blocks(R - R.mean(axis=0))
         return Q - Q.mean(axis=0)
 
     dV, R = np.zeros_like(g), -g
@@ -109,10 +112,18 @@ def _iterated(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
     return dV
 
 
-def _block_inverses(Z, E, trades: Trades, lent: float, k: int) -> np.ndarray:
-    """(E + Σ_i M_i,cc z_i z_iᵀ)⁻¹ for every class c."""
+def _preconditioner(Z, E, trades: Trades, lent: float, k: int):
+    """R ↦ (E + Σ_i M_i,cc z_i z_iᵀ)⁻¹ R_c for every class c; only their diagonals where p is large."""
     start, index, weight = _pairs(trades, k)
     p = len(E)
+    if p > MOST_COLUMNS:
+        square = Z.power(2) if sparse.issparse(Z) else Z * Z
+        diagonal = np.empty((k, p))
+        for c in range(k):
+            part = slice(start[c * k + c], start[c * k + c + 1])
+            diagonal[c] = E + square[index[part]].T @ weight[part]
+            diagonal[c, -1] += lent * (E[-1] == 0.0)
+        return lambda R: R / diagonal
     inverse = np.empty((k, p, p))
     for c in range(k):
         part = slice(start[c * k + c], start[c * k + c + 1])
@@ -120,7 +131,7 @@ def _block_inverses(Z, E, trades: Trades, lent: float, k: int) -> np.ndarray:
         H[np.diag_indices_from(H)] += E
         H[-1, -1] += lent * (E[-1] == 0.0)
         inverse[c] = solve_scaled(H, np.eye(p))
-    return inverse
+    return lambda R: np.matmul(inverse, R[:, :, None])[:, :, 0]
 
 
 def _gram(Z, index, weight) -> np.ndarray:

@@ -2,22 +2,21 @@
 
     min over W, b    ½‖W‖² + Σ c_i ℓ(W x_i + b, y_i)
 
-for the hinge losses, by the augmented Lagrangian of ``class_lagrangian.py``.  Rows are held
-as one dense float64 block, centred when the biases are free: a free b makes the problem
-blind to the mean of X.  With more columns than rows, X is first rotated into the space of
-its rows, which leaves ‖W‖ and all scores as they are.
+for the hinge losses, by the augmented Lagrangian of ``class_lagrangian.py``, in the
+coordinates of ``frame.py``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-from scipy.linalg import qr
+from scipy import sparse
 
 from ..problem.multiclass import MulticlassProblem
-from ..problem.problem import Bias
-from ..represent.rows import Rows, dense
 from .class_lagrangian import ClassRows, Terms, minimise
 from .contract import ClassPoint, Ending, OutOfBudget, Watch
+from .frame import Frame
 from .share import limits
 
 OUTER_STEPS = 40
@@ -45,21 +44,28 @@ def class_newton(
 ) -> tuple[ClassPoint, Ending]:
     """Solve ``problem``; the multipliers returned are not yet repaired."""
     frame = _Frame(problem)
-    best = _Best(frame, start)
-    try:
-        # Multipliers that are nearly right allow a large σ at once.
-        kappa = frame.gentle() if start is None else FIRST
-        reached = _augment(frame, watch, best, kappa)
-        ending = Ending.REACHED if reached else Ending.STALLED
-    except OutOfBudget as stop:
-        ending = stop.ending
-    except KeyboardInterrupt:
-        ending = Ending.INTERRUPTED
+    best = Best(*frame.start(start))
+
+    def step(V, B, kappa, enough):
+        return minimise(frame.rows, V, B, 1.0 / (kappa * frame.c), watch, enough)
+
+    # Multipliers that are nearly right allow a large σ at once.
+    ending = augment(step, watch, best, frame.gentle() if start is None else FIRST)
     return frame.point(best.V, best.B), ending
 
 
-def _augment(frame: _Frame, watch: Watch, best: _Best, kappa: float) -> bool:
-    """Outer steps with σ = κ c, κ growing, until the gap is closed."""
+def augment(step: Callable, watch: Watch, best: Best, kappa: float) -> Ending:
+    """Outer steps with σ = κ c, κ growing; ``best`` holds where it began and where it ended."""
+    try:
+        return Ending.REACHED if _outer_steps(step, watch, best, kappa) else Ending.STALLED
+    except OutOfBudget as stop:
+        return stop.ending
+    except KeyboardInterrupt:
+        return Ending.INTERRUPTED
+
+
+def _outer_steps(step: Callable, watch: Watch, best: Best, kappa: float) -> bool:
+    """Until the gap is closed; ``step(V, B, κ, enough)`` minimises for one σ."""
     V, B, sigma, idle = best.V, best.B, _Sigma(kappa), 0
     small = SMALL * watch.tol
 
@@ -69,8 +75,7 @@ def _augment(frame: _Frame, watch: Watch, best: _Best, kappa: float) -> bool:
 
     for _ in range(OUTER_STEPS):
         before, gap = watch.n_iter, best.primal - best.dual
-        A = 1.0 / (sigma.kappa * frame.c)
-        V, found, terms, finished = minimise(frame.rows, V, B, A, watch, enough)
+        V, found, terms, finished = step(V, B, sigma.kappa, enough)
         sigma.adapt(finished, watch.n_iter - before)
         if finished:
             B = found
@@ -106,11 +111,11 @@ class _Sigma:
             self.kappa *= np.sqrt(self.pace)
 
 
-class _Best:
+class Best:
     """The lowest primal and the highest dual seen, and the points they belong to."""
 
-    def __init__(self, frame: _Frame, start: ClassPoint | None):
-        self.V, self.B = frame.start(start)
+    def __init__(self, V: np.ndarray, B: np.ndarray):
+        self.V, self.B = V, B
         self.primal, self.dual = np.inf, -np.inf
 
     def offer(self, terms: Terms, V, B) -> None:
@@ -120,26 +125,15 @@ class _Best:
             self.dual, self.B = terms.primal - terms.gap, B
 
 
-class _Frame:
-    """The problem in the coordinates of the solver: rows of positive cost, centred, dense."""
+class _Frame(Frame):
+    """The problem in the coordinates of the solver: rows of positive cost."""
 
     def __init__(self, problem: MulticlassProblem):
         self.problem = problem
-        self.alive = np.flatnonzero(problem.c > 0)
+        super().__init__(problem.rows, np.flatnonzero(problem.c > 0), problem.k, problem.bias)
         self.c, y = problem.c[self.alive], problem.y[self.alive]
-        X, d = _dense(problem.rows, self.alive), problem.shape[1]
-        free = problem.bias is Bias.FREE
-        self.mu = X.mean(axis=0) if free else np.zeros(d)
-        X = X - self.mu
-        self.rotation = None
-        if d > len(X):
-            self.rotation, R = qr(X.T, mode="economic")
-            X = np.ascontiguousarray(R.T)
-        E = np.ones(X.shape[1])
-        if problem.bias is not Bias.NONE:
-            X = np.column_stack([X, np.ones(len(X))])
-            E = np.append(E, 0.0 if free else 1.0)
-        self.rows = ClassRows(X, y, _limits(problem.loss, self.c), E)
+        Z = self.Z.toarray() if sparse.issparse(self.Z) else self.Z
+        self.rows = ClassRows(Z, y, _limits(problem.loss, self.c), self.E)
 
     def gentle(self) -> float:
         """κ to begin with: σ at most c/2, and one row's pull σ‖z‖² on itself at most one."""
@@ -150,35 +144,20 @@ class _Frame:
     def start(self, point: ClassPoint | None) -> tuple[np.ndarray, np.ndarray]:
         """V and B of ``point``, or zero."""
         n, p = self.rows.Z.shape
-        V, B = np.zeros((self.problem.k, p)), np.zeros((n, self.problem.k))
+        B = np.zeros((n, self.k))
         if point is None:
-            return V, B
-        W = point.W if self.rotation is None else point.W @ self.rotation
-        V[:, : W.shape[1]] = W
-        if self.problem.bias is not Bias.NONE:
-            V[:, -1] = point.b + point.W @ self.mu
-        V -= V.mean(axis=0)
+            return np.zeros((self.k, p)), B
         own = np.arange(n), self.rows.y
-        B[:] = np.maximum(point.beta[self.alive, : self.problem.k], 0.0)
+        B[:] = np.maximum(point.beta[self.alive, : self.k], 0.0)
         B[own] = 0.0
         B[own] = -B.sum(axis=1)
-        return V, B
+        return self.inside(point.W, point.b), B
 
     def point(self, V, B) -> ClassPoint:
-        """Back to W, b and β, with Σ_c W_c = 0 and, where b is free, Σ_c b_c = 0."""
-        V = V - V.mean(axis=0)
-        W, b = V, np.zeros(len(V))
-        if self.problem.bias is not Bias.NONE:
-            W, b = V[:, :-1], V[:, -1]
-        W = np.array(W) if self.rotation is None else W @ self.rotation.T
-        beta = np.zeros((len(self.problem.y), self.problem.k))
+        """Back to W, b and β."""
+        beta = np.zeros((len(self.problem.y), self.k))
         beta[self.alive] = np.maximum(B, 0.0)
-        return ClassPoint(W, b - W @ self.mu, beta)
-
-
-def _dense(rows: Rows, index) -> np.ndarray:
-    """The rows named by ``index`` as a float64 array."""
-    return dense(rows, index).astype(np.float64, copy=False)
+        return ClassPoint(*self.outside(V), beta)
 
 
 def _limits(loss, c) -> tuple:
