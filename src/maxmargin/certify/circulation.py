@@ -47,9 +47,9 @@ def repair_classes(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
             return beta
         laplacian = np.zeros((problem.k, problem.k))
         _room(problem.y, beta, cap_each, cap_all, laplacian)
-        potential = _potential(laplacian, r)
+        level = potential(laplacian, r)
         moved = beta if beta.size > MOST_COPIED else beta.copy()
-        _move(problem.y, moved, cap_each, cap_all, potential)
+        _move(problem.y, moved, cap_each, cap_all, level)
         _into_domain(moved, cap_each, cap_all)
         if not np.abs(residual(problem, moved)).sum() < 0.5 * np.abs(r).sum():
             break
@@ -64,7 +64,7 @@ def ties_all_classes(problem: MulticlassProblem, beta: np.ndarray) -> bool:
     return connected_components(laplacian != 0.0, directed=False)[0] == 1
 
 
-def _potential(laplacian: np.ndarray, r: np.ndarray) -> np.ndarray:
+def potential(laplacian: np.ndarray, r: np.ndarray) -> np.ndarray:
     """The least solution of a Laplacian system; iteratively where k is large."""
     k = len(r)
     if k <= DIRECT:
@@ -189,9 +189,17 @@ def _move(y, beta, cap_each, cap_all, potential):
 
 def _balance(problem: MulticlassProblem, beta, cap_each, cap_all) -> np.ndarray:
     """Scale the flow into a circulation, dropping what cannot be part of one."""
-    k, y = problem.k, problem.y
-    flow = np.zeros((k, k))
-    _add_flow(y, beta, flow)
+    flow = np.zeros((problem.k, problem.k))
+    _add_flow(problem.y, beta, flow)
+    over = _scale(problem.y, beta, balancing_factors(flow), cap_each, cap_all)
+    if over > 1.0:
+        beta /= over
+    return beta
+
+
+def balancing_factors(flow: np.ndarray) -> np.ndarray:
+    """(k, k) factors exp(u_y − u_c) that make ``flow`` a circulation; 0 between components."""
+    k = len(flow)
     _, component = connected_components(flow > 0.0, directed=True, connection="strong")
     inside = component[:, None] == component[None, :]
     flow = np.where(inside, flow, 0.0)
@@ -202,15 +210,11 @@ def _balance(problem: MulticlassProblem, beta, cap_each, cap_all) -> np.ndarray:
         if np.abs(out - into).max() <= ROUNDING * flow.sum():
             break
         laplacian = np.diag(out + into) - scaled - scaled.T
-        step = -_potential(laplacian, out - into)
+        step = -potential(laplacian, out - into)
         step /= max(1.0, np.abs(step).max())
         u += step
         scaled = flow * np.exp(u[:, None] - u[None, :])
-    factor = np.where(inside, np.exp(u[:, None] - u[None, :]), 0.0)
-    over = _scale(y, beta, factor, cap_each, cap_all)
-    if over > 1.0:
-        beta /= over
-    return beta
+    return np.where(inside, np.exp(u[:, None] - u[None, :]), 0.0)
 
 
 @njit(cache=True, nogil=True)

@@ -9,8 +9,10 @@ from ..certify.certificate import Certificate
 from .validation import check_rows, check_weights
 
 
-def verify(model, X, y, sample_weight=None) -> Certificate:
+def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
     """Recompute the certificate of ``model`` on (X, y) from nothing but its numbers.
+
+    ``y`` is what the model's ``fit`` takes: labels, or preferences for a ranker.
 
     Given the training data (and weights) it must agree with ``model.certificate_``.  Given
     other data it tells, honestly, how far the model is from the optimum there: the
@@ -25,9 +27,12 @@ def verify(model, X, y, sample_weight=None) -> Certificate:
     >>> verify(LinearSVM().fit(X, y), X, y).holds(1e-6)
     True
     """
+    if hasattr(model, "_verify"):
+        check_is_fitted(model)
+        return model._verify(check_rows(model, X, reset=False), y, sample_weight, groups)
     if not hasattr(model, "_recertify"):
         raise TypeError(
-            "verify recomputes the duality gap of a LinearSVM or a LogisticRegression, got "
+            "verify recomputes the duality gap of a LinearSVM, a LogisticRegression or a ranker, got "
             f"{type(model).__name__}. What a perceptron can prove is in its certificate_; the "
             "machines inside OneVsRest and OneVsOne are in estimators_, their proofs in "
             "certificates_."

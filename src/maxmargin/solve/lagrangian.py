@@ -82,7 +82,7 @@ def minimise(block: Block, state: State, sigma, watch: Watch, enough) -> tuple[T
     whole, piece = False, free[:0]
     used, v = np.zeros(n), block.v0
     for _ in range(INNER_STEPS):
-        count, r, complementarity, loss = _activity(
+        count, r, complementarity, loss = activity(
             state.z, state.a, sigma, block.cap, block.y, a_hat, free
         )
         r += block.r0
@@ -151,7 +151,7 @@ def _bias_gradient(bias: Bias, b: float, r: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _activity(z, a, sigma, cap, y, a_hat, free):
+def activity(z, a, sigma, cap, y, a_hat, free):
     """Fill â and the free rows; return their number, Σây, Σ(cap z₊ − âz) and the loss."""
     count, r, complementarity, loss = 0, 0.0, 0.0, 0.0
     for i in range(z.shape[0]):
