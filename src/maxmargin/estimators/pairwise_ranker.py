@@ -53,8 +53,8 @@ class PairwiseRanker(BaseEstimator):
         Primal, dual, gap and KKT residuals, recomputed from the data.
     n_pairs_ : number of preferences learned from
     alpha_, slack_, support_, support_kind_ : multiplier and slack of every pair, the pairs with
-        a positive multiplier, and whether these lie on the margin, inside it, or are "misclassified"
-        (put in the wrong order).  Only when pairs were listed.
+        a positive multiplier, and whether these lie on the margin, inside it, or are
+        "misclassified" (put in the wrong order).  Only when pairs were listed.
     history_, n_iter_, solver_, solver_reason_, n_features_in_, feature_names_in_
 
     Examples
@@ -104,8 +104,10 @@ class PairwiseRanker(BaseEstimator):
             one_of("solver", self.solver, ["auto", *SOLVERS])
             X = check_rows(self, X, reset=True)
             problem = self._pose(X, y, groups, sample_weight)
-            fit = self._fit_graded if isinstance(problem, GradedProblem) else self._fit_listed
-            ending = fit(problem, watch)
+            if isinstance(problem, GradedProblem):
+                ending = self._fit_graded(problem, watch)
+            else:
+                ending = self._fit_listed(problem, watch)
         warn_unless_reached(self, ending, self.certificate_)
         return self
 
@@ -116,7 +118,7 @@ class PairwiseRanker(BaseEstimator):
         rows = as_rows(X)
         if isinstance(preferences, Grades):
             most = max(FEW_PAIRS, n * np.log2(n))
-            if preferences.pairs > most and self.C < np.inf:
+            if preferences.pairs > most and np.inf > self.C:
                 return GradedProblem(rows, preferences, float(self.C))
             winner, loser = listed(preferences)
             each = np.ones(len(winner))
@@ -147,7 +149,7 @@ class PairwiseRanker(BaseEstimator):
         warm = self.warm_start and getattr(self, "coef_", np.empty(0)).shape == problem.shape[1:]
         solution, certificate, width = solve_grades(problem, watch, self.coef_ if warm else None)
         for name in ("alpha_", "slack_", "support_", "support_kind_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         self.coef_, self._width = solution.point.w, width
         self.n_pairs_ = problem.grades.pairs
         return self._note(solution, certificate)

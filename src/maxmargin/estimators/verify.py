@@ -32,8 +32,8 @@ def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
         return model._verify(check_rows(model, X, reset=False), y, sample_weight, groups)
     if not hasattr(model, "_recertify"):
         raise TypeError(
-            "verify recomputes the duality gap of a LinearSVM, a LogisticRegression or a ranker, got "
-            f"{type(model).__name__}. What a perceptron can prove is in its certificate_; the "
+            "verify recomputes the duality gap of a LinearSVM, a LogisticRegression or a ranker, "
+            f"got {type(model).__name__}. What a perceptron can prove is in its certificate_; the "
             "machines inside OneVsRest and OneVsOne are in estimators_, their proofs in "
             "certificates_."
         )

@@ -37,6 +37,7 @@ class LabelPairsProblem:
         d, m = self.shape[1], len(self.c)
         biases = 0 if self.bias is Bias.NONE else self.k
         return (
-            f"Hinge over pairs of labels, bias {self.bias.value}: {self.k * d + biases + m} variables "
-            f"({self.k * d} weights, {biases} biases, {m} slacks), {m} margin constraints"
+            f"Hinge over pairs of labels, bias {self.bias.value}: "
+            f"{self.k * d + biases + m} variables ({self.k * d} weights, {biases} biases, "
+            f"{m} slacks), {m} margin constraints"
         )

@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from ..represent.rows import Rows, shape
+from ..represent.rows import shape
 from .losses import Hinge, Logistic, SquaredHinge
 
 MarginLoss = Hinge | SquaredHinge | Logistic
@@ -29,9 +30,9 @@ class Bias(Enum):
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows, labels y in {−1, +1}, costs c ≥ 0 (∞ for the hard margin), a loss, a bias."""
+    """AnyRows, labels y in {−1, +1}, costs c ≥ 0 (∞ for the hard margin), a loss, a bias."""
 
-    rows: Rows
+    rows: Any  # dense, sparse or pairs
     y: np.ndarray
     c: np.ndarray
     loss: MarginLoss

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-
 # Groups up to this size are sorted by insertion.
 SMALL = 40
 

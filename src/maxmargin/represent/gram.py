@@ -11,10 +11,10 @@ from numba import njit
 from scipy.linalg.blas import dsyrk
 
 from .pairs import PairRows, differences, laplacian
-from .rows import CHUNK_VALUES, Rows, SparseRows, dense, shape
+from .rows import CHUNK_VALUES, AnyRows, SparseRows, dense, shape
 
 
-def column_gram(rows: Rows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
+def column_gram(rows: AnyRows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
     """G (lower triangle valid, Fortran order) and h over the rows named by ``index``.
 
     Pairs have no bias: their μ is zero, and h is not asked for.
@@ -56,7 +56,7 @@ def _pair_gram(rows: PairRows, index, s) -> np.ndarray:
     return G
 
 
-def weighted_rows(rows: Rows, index, s, mu) -> np.ndarray:
+def weighted_rows(rows: AnyRows, index, s, mu) -> np.ndarray:
     """A: the chosen rows, centred, times √s, as a dense float64 block."""
     block = dense(rows, index).astype(np.float64) - mu
     block *= np.sqrt(s)[:, None]

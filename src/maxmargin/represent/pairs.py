@@ -11,8 +11,6 @@ matrix of pairs is Xᵀ L X with L the Laplacian of the graph that the pairs dra
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 from scipy import sparse
@@ -21,6 +19,8 @@ from ..rule import rule
 from .rows import (
     CHUNK_VALUES,
     DenseRows,
+    PairRows,
+    Rows,
     SparseRows,
     as_csr,
     as_rows,
@@ -36,15 +36,6 @@ from .rows import (
     sqnorms,
     take,
 )
-
-
-class PairRows(NamedTuple):
-    """Items, and for every pair the index of the item preferred and of the other."""
-
-    items: DenseRows | SparseRows
-    winner: np.ndarray
-    loser: np.ndarray
-
 
 # --- one pair, inside kernels -----------------------------------------------------------
 
@@ -150,7 +141,7 @@ def _(rows: PairRows):
     return np.where(deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)
 
 
-def spread_sum(block: DenseRows | SparseRows) -> np.ndarray:
+def spread_sum(block: Rows) -> np.ndarray:
     """Σ x² of every column."""
     if isinstance(block, DenseRows):
         return np.einsum("ij,ij->j", block.X, block.X, dtype=np.float64)
@@ -159,13 +150,13 @@ def spread_sum(block: DenseRows | SparseRows) -> np.ndarray:
 
 def _blocks(rows: PairRows):
     """The differences, a cache's worth at a time."""
-    n, d = shape(rows)
+    n, _ = shape(rows)
     size = max(16, CHUNK_VALUES * n // max(1, size_of(rows)))
     for start in range(0, n, size):
         yield differences(rows, np.arange(start, min(n, start + size)))
 
 
-def differences(rows: PairRows, index: np.ndarray) -> DenseRows | SparseRows:
+def differences(rows: PairRows, index: np.ndarray) -> Rows:
     """The chosen pairs as rows of their own, in the storage of the items."""
     if isinstance(rows.items, DenseRows):
         return DenseRows(dense(rows, index))

@@ -55,6 +55,17 @@ class SparseRows(NamedTuple):
 Rows = DenseRows | SparseRows
 
 
+class PairRows(NamedTuple):
+    """x_winner − x_loser of two items each, never formed; ``pairs.py`` tells how."""
+
+    items: Rows
+    winner: np.ndarray
+    loser: np.ndarray
+
+
+AnyRows = Rows | PairRows
+
+
 def as_rows(X) -> Rows:
     """View a validated float array or CSR matrix as rows, without copying it."""
     if not sparse.issparse(X):
@@ -72,14 +83,14 @@ def as_csr(rows: SparseRows) -> sparse.csr_array:
 
 
 @singledispatch
-def shape(rows: Rows) -> tuple[int, int]:
+def shape(rows: Any) -> tuple[int, int]:
     if isinstance(rows, DenseRows):
         return rows.X.shape
     return len(rows.indptr) - 1, rows.width
 
 
 @singledispatch
-def take(rows: Rows, index: np.ndarray) -> Rows:
+def take(rows: Any, index: np.ndarray) -> Rows:
     """A copy of the rows named by ``index``, in the same storage and precision."""
     if isinstance(rows, DenseRows):
         return DenseRows(np.ascontiguousarray(rows.X[index]))
@@ -87,13 +98,13 @@ def take(rows: Rows, index: np.ndarray) -> Rows:
 
 
 @singledispatch
-def dense(rows: Rows, index: np.ndarray) -> np.ndarray:
+def dense(rows: Any, index: np.ndarray) -> np.ndarray:
     """A copy of the rows named by ``index`` as a dense array, in their own precision."""
     return rows.X[index] if isinstance(rows, DenseRows) else as_csr(rows)[index].toarray()
 
 
 @singledispatch
-def size_of(rows: Rows) -> int:
+def size_of(rows: Any) -> int:
     """Number of stored values."""
     return rows.X.size if isinstance(rows, DenseRows) else len(rows.data)
 
@@ -213,7 +224,7 @@ def _chunks(X: np.ndarray):
 
 
 @singledispatch
-def scores(rows: Rows, w: np.ndarray) -> np.ndarray:
+def scores(rows: Any, w: np.ndarray) -> np.ndarray:
     """X w, in float64."""
     n, _ = shape(rows)
     if isinstance(rows, DenseRows) and rows.X.dtype == np.float64:
@@ -228,7 +239,7 @@ def scores(rows: Rows, w: np.ndarray) -> np.ndarray:
 
 
 @singledispatch
-def combine(rows: Rows, v: np.ndarray) -> np.ndarray:
+def combine(rows: Any, v: np.ndarray) -> np.ndarray:
     """Xᵀ v, in float64; when most of v is zero only the other rows are read."""
     n, d = shape(rows)
     out = np.zeros(d)
@@ -262,7 +273,7 @@ def repeats(rows):
     return False
 
 
-def anchor(rows: Rows) -> np.ndarray:
+def anchor(rows: Any) -> np.ndarray:
     """The mean of some rows: a place among the data, however far they are from the origin."""
     n, d = shape(rows)
     some = np.arange(0, n, max(1, n // ANCHOR_ROWS))
@@ -272,7 +283,7 @@ def anchor(rows: Rows) -> np.ndarray:
 
 
 @singledispatch
-def spread(rows: Rows) -> np.ndarray:
+def spread(rows: Any) -> np.ndarray:
     """The standard deviation of every column; 1 where the column is constant."""
     n, d = shape(rows)
     share = np.full(n, 1.0 / n)
@@ -290,7 +301,7 @@ def spread(rows: Rows) -> np.ndarray:
 
 
 @singledispatch
-def sqnorms(rows: Rows) -> np.ndarray:
+def sqnorms(rows: Any) -> np.ndarray:
     """‖x_i‖² of every row, in float64."""
     n, _ = shape(rows)
     out = np.empty(n)

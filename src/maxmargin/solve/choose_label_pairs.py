@@ -6,13 +6,15 @@ descent   many weights or small C: coordinate descent over the pairs of one exam
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..certify.certificate import Certificate
 from ..certify.label_pairs import certify_label_pairs, repair_label_pairs
 from ..problem.label_pairs import LabelPairsProblem
 from ..represent.rows import sqnorms
-from .contract import ClassPoint, Ending, Solution, Watch
+from .contract import ClassPoint, Ending, Step, Watch
 from .label_descent import label_descent
 from .label_newton import label_newton
 from .threads import one_blas_thread
@@ -22,6 +24,18 @@ LABEL_SOLVERS = {"newton": label_newton, "descent": label_descent}
 # Newton systems are cheaper than epochs with so many unknowns once C‖x‖² exceeds so much;
 # with more unknowns they are not.
 STIFF = ((300, 1.0), (1500, 50.0))
+
+
+@dataclass(frozen=True)
+class LabelSolution:
+    """A point, why the solver stopped, and what it recorded on the way."""
+
+    point: ClassPoint
+    ending: Ending
+    solver: str
+    why: str
+    n_iter: int
+    history: list[Step]
 
 
 def choose_label_solver(problem: LabelPairsProblem) -> tuple[str, str]:
@@ -40,7 +54,7 @@ def solve_label_pairs(
     watch: Watch,
     solver: str = "auto",
     start: ClassPoint | None = None,
-) -> tuple[Solution, Certificate]:
+) -> tuple[LabelSolution, Certificate]:
     """Run the solver, make its multipliers a circulation, and prove how good the result is.
 
     In ``start`` and in the solution's point, β holds one multiplier per pair.
@@ -62,8 +76,7 @@ def solve_label_pairs(
     elif ending is Ending.REACHED:
         ending = Ending.STALLED
     count = max(1, watch.n_iter)
-    solution = Solution(point, np.empty(0), ending, name, why, count, watch.history)
-    return solution, certificate
+    return LabelSolution(point, ending, name, why, count, watch.history), certificate
 
 
 def _finish(problem: LabelPairsProblem, point: ClassPoint) -> tuple[ClassPoint, Certificate]:

@@ -113,7 +113,7 @@ def _iterated(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
 
 
 def _preconditioner(Z, E, trades: Trades, lent: float, k: int):
-    """R ↦ (E + Σ_i M_i,cc z_i z_iᵀ)⁻¹ R_c for every class c; only their diagonals where p is large."""
+    """R ↦ (E + Σ_i M_i,cc z_i z_iᵀ)⁻¹ R_c for every class c; by diagonals where p is large."""
     start, index, weight = _pairs(trades, k)
     p = len(E)
     if p > MOST_COLUMNS:

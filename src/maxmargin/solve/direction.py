@@ -13,14 +13,14 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..problem.problem import Bias
 from ..represent.gram import column_gram, weighted_rows
-from ..represent.rows import Rows, shape
+from ..represent.rows import AnyRows, shape
 
 # Curvature lent to a free bias while no row has any, relative to one row's: the step is
 # then far too long, and the exact line search cuts it to size.
 FAINT = 1e-2
 
 
-def newton_direction(rows: Rows, index, sigma, mu, bias: Bias, g_w, g_b) -> tuple:
+def newton_direction(rows: AnyRows, index, sigma, mu, bias: Bias, g_w, g_b) -> tuple:
     """(dw, db) from the rows named by ``index``, row i having curvature ``sigma[i]``."""
     _, d = shape(rows)
     s = sigma[index]

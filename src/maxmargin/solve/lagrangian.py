@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from ..problem.problem import Bias
-from ..represent.rows import Rows, combine, scores
+from ..represent.rows import AnyRows, combine, scores
 from .contract import Watch
 from .direction import newton_direction
 
@@ -33,7 +33,7 @@ STEEP = 1e-3
 class Block:
     """Rows to minimise over, and the constant pull of the rows frozen outside."""
 
-    rows: Rows
+    rows: AnyRows
     y: np.ndarray
     cap: np.ndarray
     mu: np.ndarray

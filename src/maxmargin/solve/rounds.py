@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..problem.problem import Bias, Problem
-from ..represent.rows import Rows, combine, scores, shape, size_of, take
+from ..represent.rows import AnyRows, combine, scores, shape, size_of, take
 from .contract import Best, Ending, Point, Watch
 from .lagrangian import GROWTH, Block, State, Terms, augment, exact_step
 
@@ -170,7 +170,7 @@ def _near_margin(problem: Problem, z, size) -> tuple[np.ndarray, np.ndarray]:
 class _Pull:
     """Σ u_i (x_i − μ), kept up to date by passing only over the rows whose u changed."""
 
-    def __init__(self, rows: Rows, mu: np.ndarray):
+    def __init__(self, rows: AnyRows, mu: np.ndarray):
         self.rows, self.mu = rows, mu
         n, d = shape(rows)
         self.u, self.v = np.zeros(n), np.zeros(d)
