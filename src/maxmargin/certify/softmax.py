@@ -4,9 +4,13 @@
     dual(p)      = −½‖W_p‖² − Σ c_i Σ_c p_ic log p_ic,               W_p = Σ c_i (e_y − p_i) x_iᵀ
 
 For any probabilities p with Σ c_i p_i = Σ c_i e_y (a free bias asks for that) weak duality
-says dual(p) ≤ optimum ≤ primal(W, b).  The probabilities used are the model's own, softmax(s),
-with b moved until the constraint holds to rounding; then primal − dual = ½‖W − W_p‖², half the
-squared gradient.  Both sides are nevertheless summed independently.
+says dual(p) ≤ optimum ≤ primal(W, b), and
+
+    primal(W, b) − dual(p) = ½‖W − W_p‖² + Σ c_i KL(p_i ‖ softmax(s_i)).
+
+The probabilities used are the model's own, with b moved until the constraint holds to
+rounding; they leave half the squared gradient.  Both sides are nevertheless summed
+independently.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from ..problem.exponential import exponentials
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..represent.lanes import class_combine, score_chunks
@@ -39,7 +44,9 @@ LONGEST = 700.0
 FAINT = 1e-60
 # Multiplications for which the curvature in the biases is taken from all rows; where it would
 # cost more, from as many as that, or from this many per class.
-CHEAP, ROWS_PER_CLASS = 2_000_000_000, 4
+CHEAP, ROWS_PER_CLASS = 100_000_000_000, 4
+# Probabilities of which it is summed up at once; exponentials that are taken at once.
+PANEL, BLOCK = 1 << 22, 2048
 # Numbers from which on the scores are kept in single precision.  That moves p, which may be
 # any probabilities, but not the proof: the primal is then summed in a pass of its own.
 MANY = 1 << 25
@@ -67,19 +74,24 @@ def balanced(problem: MulticlassProblem, W, b) -> tuple[np.ndarray, Certificate]
     else:
         b = np.zeros(problem.k)
         sums = _weigh(problem, S, b)
-    return b, _certificate(problem, W, b, S, sums)
+    return b, _certificate(problem, W, _primal(problem, W, b, S, sums), b, S, sums)
 
 
 def certify_softmax(problem: MulticlassProblem, W: np.ndarray, b: np.ndarray) -> Certificate:
     """Recompute primal and dual of (W, b) from the data; p comes from b made balanced."""
     S = _scores(problem, W)
     at_b = _weigh(problem, S, b)
+    primal = _primal(problem, W, b, S, at_b)
     if problem.bias is not Bias.FREE or _is_balanced(at_b):
-        return _certificate(problem, W, b, S, at_b)
+        return _certificate(problem, W, primal, b, S, at_b)
     near, sums = _balance(problem, S, np.asarray(b, dtype=np.float64))
-    certificate = _certificate(problem, W, near, S, sums)
-    loss = at_b.loss if S.dtype == np.float64 else _loss(problem, W, b)
-    return Certificate(**{**vars(certificate), "primal": 0.5 * float(np.sum(W * W)) + loss})
+    return _certificate(problem, W, primal, near, S, sums)
+
+
+def _primal(problem, W, b, S, sums: Sums) -> float:
+    """Rounded scores would do for p, but not for the objective."""
+    loss = sums.loss if S.dtype == np.float64 else _loss(problem, W, b)
+    return 0.5 * float(np.sum(W * W)) + loss
 
 
 def _scores(problem: MulticlassProblem, W) -> np.ndarray:
@@ -91,16 +103,15 @@ def _scores(problem: MulticlassProblem, W) -> np.ndarray:
     return S
 
 
-def _certificate(problem, W, b, S, sums: Sums) -> Certificate:
+def _certificate(problem, W, primal: float, b, S, sums: Sums) -> Certificate:
+    """The certificate of W with p = softmax(S + b)."""
+
     def steps(part: slice) -> np.ndarray:
         alpha = np.empty((part.stop - part.start, problem.k))
         _multipliers(S[part], b, problem.y[part], problem.c[part], alpha)
         return alpha
 
-    W_p = class_combine(problem.rows, problem.k, steps)
-    loss = sums.loss if S.dtype == np.float64 else _loss(problem, W, b)
-    norm = float(np.sum(W * W))
-    residual = 0.0
+    W_p, residual = class_combine(problem.rows, problem.k, steps), 0.0
     if problem.bias is Bias.FREE:
         scale = max(sums.multipliers, np.finfo(float).tiny)
         residual = float(np.abs(sums.residual).max()) / scale
@@ -111,10 +122,10 @@ def _certificate(problem, W, b, S, sums: Sums) -> Certificate:
         dual, free, residual = 0.0, 1.0, 0.0
         W_p = np.zeros_like(W)
     return Certificate(
-        primal=0.5 * norm + loss,
+        primal=primal,
         dual=dual,
         kkt_violation={"zero": 0.0, "free": free, "bound": 0.0},
-        stationarity=float(np.linalg.norm(W - W_p)) / max(1.0, math.sqrt(norm)),
+        stationarity=float(np.linalg.norm(W - W_p)) / max(1.0, float(np.linalg.norm(W))),
         bias_residual=residual if problem.bias is Bias.FREE else float(np.abs(b).max()),
         box_violation=0.0,
         problem=problem.summary(),
@@ -189,12 +200,16 @@ def _curvature(problem, S, b) -> np.ndarray:
     stride = max(1, n // max(CHEAP // k**2, ROWS_PER_CLASS * k))
     some = slice(None, None, stride)
     S, y, c = S[some], problem.y[some], problem.c[some]
-    alpha = np.empty((len(c), k))
-    _multipliers(S, b, y, c, alpha)
-    cp = -alpha  # c (p − e_y), to which c e_y is added
-    cp[np.arange(len(c)), y] += c
-    live = c > 0
-    A = np.diag(cp.sum(axis=0)) - (cp[live] / c[live][:, None]).T @ cp[live]
+    A, size = np.zeros((k, k)), max(1, PANEL // k)
+    for start in range(0, len(c), size):
+        part = slice(start, start + size)
+        alpha = np.empty((len(c[part]), k))
+        _multipliers(S[part], b, y[part], np.ones(len(alpha)), alpha)
+        np.negative(alpha, out=alpha)  # p − e_y, to which e_y is added
+        alpha[np.arange(len(alpha)), y[part]] += 1.0
+        A[np.diag_indices(k)] += c[part] @ alpha
+        rough = (np.sqrt(c[part])[:, None] * alpha).astype(np.float32)  # it only guides steps
+        A -= rough.T @ rough
     return A * (problem.c.sum() / max(c.sum(), np.finfo(float).tiny))
 
 
@@ -208,50 +223,77 @@ def _weigh(problem, S, b) -> Sums:
 def _add_up(S, b, y, c, residual):
     """Σ c ℓ, Σ c Σ p log p, Σ c (1 − p_y); adds Σ α to ``residual``, without cancellation."""
     n, k = S.shape
-    loss, entropy, multipliers = 0.0, 0.0, 0.0
-    s = np.empty(k)
-    for i in range(n):
+    some = max(1, BLOCK // k)
+    room, e, sums = np.empty(some * k), np.empty(some * k), np.zeros(3)
+    for start in range(0, n, some):
+        stop = min(n, start + some)
+        _lower(S[start:stop], b, room)
+        e[:] = room
+        exponentials(e[: (stop - start) * k])
+        _add_block(room, e, y[start:stop], c[start:stop], residual, sums)
+    return sums[0], sums[1], sums[2]
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+def _lower(S, b, room):
+    """S + b, less every row's largest."""
+    k = S.shape[1]
+    for i in range(S.shape[0]):
+        s, out = S[i], room[i * k : (i + 1) * k]
+        for j in range(k):
+            out[j] = s[j] + b[j]
+        top = out[0]
+        for j in range(1, k):
+            top = max(top, out[j])
+        for j in range(k):
+            out[j] -= top
+
+
+@njit(cache=True, nogil=True, fastmath={"nsz", "reassoc", "contract"})
+def _add_block(room, exps, y, c, residual, sums):
+    k = len(residual)
+    for i in range(y.shape[0]):
         if c[i] <= 0.0:
             continue
-        top = -np.inf
+        s, e = room[i * k : (i + 1) * k], exps[i * k : (i + 1) * k]
+        own, mean, others = e[y[i]], 0.0, 0.0
         for j in range(k):
-            s[j] = np.float64(S[i, j]) + b[j]
-            top = max(top, s[j])
-        own, total, others, mean = s[y[i]] - top, 0.0, 0.0, 0.0
+            mean += e[j] * s[j]
+        e[y[i]] = 0.0
         for j in range(k):
-            shifted = s[j] - top
-            s[j] = math.exp(shifted)
-            total += s[j]
-            mean += s[j] * shifted
-            if j != y[i]:
-                others += s[j]
-        scale = c[i] / total
-        log_total = math.log(total)
-        loss += c[i] * (math.log1p(others) if own == 0.0 else log_total - own)
-        entropy += c[i] * (mean / total - log_total)
-        multipliers += scale * others
+            others += e[j]
+        total = own + others
+        scale, log_total = c[i] / total, math.log(total)
+        sums[0] += c[i] * (math.log1p(others) if s[y[i]] == 0.0 else log_total - s[y[i]])
+        sums[1] += c[i] * (mean / total - log_total)
+        sums[2] += scale * others
+        for j in range(k):
+            residual[j] -= scale * e[j]
         residual[y[i]] += scale * others
-        for j in range(k):
-            if j != y[i]:
-                residual[j] -= scale * s[j]
-    return loss, entropy, multipliers
 
 
 @njit(cache=True, nogil=True)
 def _multipliers(S, b, y, c, alpha):
     """α = c (e_y − softmax(s + b)) of every row."""
     n, k = S.shape
-    for i in range(n):
-        top = -np.inf
+    flat, some = alpha.reshape(n * k), max(1, BLOCK // k)
+    for start in range(0, n, some):
+        stop = min(n, start + some)
+        room = flat[start * k : stop * k]
+        _lower(S[start:stop], b, room)
+        exponentials(room)
+        _scale(room, y[start:stop], c[start:stop], k)
+
+
+@njit(cache=True, nogil=True, fastmath={"nsz", "reassoc", "contract"})
+def _scale(room, y, c, k):
+    for i in range(y.shape[0]):
+        e = room[i * k : (i + 1) * k]
+        own, others = e[y[i]], 0.0
+        e[y[i]] = 0.0
         for j in range(k):
-            alpha[i, j] = np.float64(S[i, j]) + b[j]
-            top = max(top, alpha[i, j])
-        total, others = 0.0, 0.0
+            others += e[j]
+        scale = c[i] / (own + others)
         for j in range(k):
-            alpha[i, j] = math.exp(alpha[i, j] - top)
-            total += alpha[i, j]
-            if j != y[i]:
-                others += alpha[i, j]
-        for j in range(k):
-            alpha[i, j] *= -c[i] / total
-        alpha[i, y[i]] = c[i] * others / total
+            e[j] *= -scale
+        e[y[i]] = scale * others

@@ -22,6 +22,8 @@ from .rows import DenseRows, Rows, SparseRows, shape
 LANES = 8
 # Numbers of one chunk when all rows meet all classes.
 CHUNK_VALUES = 1 << 19
+# OpenBLAS has faster kernels for products of at most so many multiplications.
+SMALL_PRODUCT = 1_000_000
 # Share of non-zeros up to which dense rows are read faster as sparse ones.
 MOSTLY_ZERO = 0.4
 
@@ -260,6 +262,8 @@ def chunks(rows: Rows, k: int) -> Iterator[slice]:
     n, d = shape(rows)
     width = max(d, k) if isinstance(rows, DenseRows) else k
     size = max(64, CHUNK_VALUES // max(1, width))
+    small = SMALL_PRODUCT // max(1, d * k) // 32 * 32
+    size = min(size, small) if isinstance(rows, DenseRows) and small >= 64 else size
     return (slice(start, min(n, start + size)) for start in range(0, n, size))
 
 

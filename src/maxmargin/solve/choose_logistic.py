@@ -9,7 +9,9 @@ makes ½(½‖w‖² + C Σ log(1 + exp(−m))) of it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -22,7 +24,7 @@ from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, Problem
 from ..represent.rows import DenseRows, scores, take
 from .contract import Ending, Step, Watch
-from .quasi_newton import quasi_newton
+from .quasi_newton import Search, quasi_newton
 from .smooth import LogisticLoss, SoftmaxLoss
 from .softmax_descent import softmax_descent
 from .threads import one_blas_thread
@@ -33,12 +35,14 @@ MANY_COLUMNS = 2000
 # A solver's own estimate of the gap may be too bright: it goes on with this share of it.
 STRICTER = 0.3
 MOST_ROUNDS = 4
-# Where there are this many times more rows than the numbers below ask for, so many are solved
-# first; of each class at least a few.
+# Several classes: one row in this many is solved first, where these are enough in all and per
+# class.  Two classes: first so many rows, or so many per weight, if there are many times more.
 SHRINK = 8
-PART_ROWS, ROWS_PER_WEIGHT, PER_CLASS = 4096, 16, 16
-# The gap to which a part is solved: a part's optimum is not the whole's anyway.
-ROUGH = 1e-2
+PART_ROWS, PER_CLASS, ROWS_PER_WEIGHT = 2048, 64, 16
+# A part has of each class at least this many rows.
+FEW = 16
+# The gap to which a part is solved, and the most steps: a part's optimum is not the whole's.
+ROUGH, PART_STEPS = 1e-2, 8
 
 Weights = tuple[np.ndarray, np.ndarray]
 
@@ -53,6 +57,14 @@ def choose(problem: Problem | MulticlassProblem) -> tuple[str, str]:
     if d <= MANY_COLUMNS:
         return "newton", f"{d} columns: a model of the Hessian is cheap"
     return "descent", f"sparse rows with {d} columns: coordinate descent"
+
+
+class Proved(NamedTuple):
+    """Weights with their certificate, and why the solver stopped."""
+
+    weights: Weights
+    certificate: Certificate
+    ending: Ending
 
 
 @dataclass(frozen=True)
@@ -79,75 +91,80 @@ def solve_logistic(
     watch.solver = name
     # A solver may overflow on the way; what it ends with is checked in ``finish``.
     with one_blas_thread(), np.errstate(all="ignore"):
-        weights, certificate, ending = _in_rounds(name, problem, watch, start)
-        short = not certificate.holds(watch.tol) and ending is Ending.STALLED
+        found = _in_rounds(name, problem, watch, start)
+        gap = found.certificate.relative_gap
+        short = gap > watch.tol and found.ending is Ending.STALLED
         if solver == "auto" and name == "descent" and short:
-            gap, watch.solver = certificate.relative_gap, "newton"
-            other, found, ended = _in_rounds("newton", problem, watch, weights)
-            if found.relative_gap < gap:
-                weights, certificate, ending, name = other, found, ended, "newton"
+            watch.solver = "newton"
+            other = _in_rounds("newton", problem, watch, found.weights)
+            if other.certificate.relative_gap < gap:
+                found, name = other, "newton"
                 why = f"descent stopped at a relative gap of {gap:.1e}"
-    if certificate.holds(watch.tol):
+    ending = found.ending
+    if found.certificate.holds(watch.tol):
         ending = Ending.REACHED
     elif ending is Ending.REACHED:
         ending = Ending.STALLED
-    W, b = weights
     count = max(1, watch.n_iter)
-    return LogisticSolution(W, b, ending, name, why, count, watch.history), certificate
+    solution = LogisticSolution(*found.weights, ending, name, why, count, watch.history)
+    return solution, found.certificate
 
 
-def _in_rounds(name, problem, watch: Watch, start) -> tuple[Weights, Certificate, Ending]:
+def _in_rounds(name, problem, watch: Watch, start) -> Proved:
     """Run a solver, more strictly each time its own idea of the gap does not stand the proof."""
     tol, best = watch.tol, None
     try:
         for _ in range(MOST_ROUNDS):
-            weights, ending, certificate = _run(name, problem, watch, start)
-            if certificate is None:
-                weights, certificate = finish(problem, *weights)
-            if best is None or certificate.relative_gap < best[1].relative_gap:
-                best = weights, certificate
-            if certificate.holds(tol) or ending is not Ending.REACHED:
+            found = _run(name, problem, watch, start)
+            gap = found.certificate.relative_gap
+            if best is None or gap < best.certificate.relative_gap:
+                best = found
+            if gap <= tol or found.ending is not Ending.REACHED:
                 break
-            start, watch.tol = weights, STRICTER * watch.tol
+            start, watch.tol = found.weights, STRICTER * watch.tol
     finally:
         watch.tol = tol
-    return *best, ending  # type: ignore[misc]
+    return best._replace(ending=found.ending)  # type: ignore[union-attr]
 
 
-def _run(name: str, problem, watch: Watch, start) -> tuple[Weights, Ending, Certificate | None]:
-    """What a solver returns, with the certificate if it has ended with one."""
+def _run(name: str, problem, watch: Watch, start) -> Proved:
+    """What a solver returns, proved."""
     if name == "newton":
-        W, b, ending = _newton(problem, watch, start)
-        return (W, b), ending, None
+        search = _newton(problem, watch, start)
+        return finish(problem, *search.weights(), search.ending)
     if isinstance(problem, MulticlassProblem):
         W, b, ending, certificate = softmax_descent(problem, watch, start)
-        return (W, b), ending, certificate
+        if certificate is None:
+            return finish(problem, W, b, ending)
+        return Proved((W, b), certificate, ending)
     if start is not None:
         (w,), (b,) = start
         start = np.array([-0.5 * w, 0.5 * w]), np.array([-0.5 * b, 0.5 * b])
     W, b, ending, _ = softmax_descent(as_softmax(problem), watch, start)
-    return (W[1:] - W[:1], b[1:] - b[:1]), ending, None
+    return finish(problem, W[1:] - W[:1], b[1:] - b[:1], ending)
 
 
-def _newton(problem, watch: Watch, start) -> tuple[np.ndarray, np.ndarray, Ending]:
+def _newton(problem, watch: Watch, start, mu=None) -> Search:
     """Quasi-Newton steps; where rows abound, a part of them is solved first."""
-    k = problem.k if isinstance(problem, MulticlassProblem) else 1
+    several = isinstance(problem, MulticlassProblem)
+    loss = (SoftmaxLoss if several else LogisticLoss)(problem, mu)
     n, d = problem.shape
-    size = max(PART_ROWS, ROWS_PER_WEIGHT * k * (d + 1))
-    if start is None and n >= SHRINK * size:
-        inner = Watch(
-            tol=max(watch.tol, ROUGH),
-            max_iter=watch.max_iter,
-            max_seconds=watch.max_seconds - watch.seconds,
-            seed=watch.seed,
-        )
-        W, b, ending = _newton(_part(problem, size, watch.seed), inner, None)
-        watch.n_iter += inner.n_iter
-        if ending not in (Ending.REACHED, Ending.STALLED):
-            return W, b, ending
-        start = W, b
-    loss = SoftmaxLoss if isinstance(problem, MulticlassProblem) else LogisticLoss
-    return quasi_newton(loss(problem), watch, start)
+    size = 2 * max(PART_ROWS, ROWS_PER_WEIGHT // 2 * (d + 1))
+    if several:
+        size = max(PART_ROWS, PER_CLASS * problem.k, n // SHRINK)
+    if start is not None or n < SHRINK * size:
+        return quasi_newton(loss, watch, start)
+    inner = Watch(
+        tol=max(watch.tol, ROUGH),
+        max_iter=min(watch.max_iter, PART_STEPS),
+        max_seconds=watch.max_seconds - watch.seconds,
+        seed=watch.seed,
+    )
+    part = _newton(_part(problem, size, watch.seed), inner, None, loss.products.mu)
+    watch.n_iter += inner.n_iter
+    if part.ending in (Ending.TIME, Ending.INTERRUPTED):
+        return part
+    return quasi_newton(loss, watch, before=part)
 
 
 def _part(problem, size: int, seed: int):
@@ -156,7 +173,8 @@ def _part(problem, size: int, seed: int):
     share, chosen, scale = size / len(problem.y), [], np.zeros(len(problem.y))
     for label in np.unique(problem.y):
         mine = np.flatnonzero((problem.y == label) & (problem.c > 0))
-        some = rng.choice(mine, min(len(mine), PER_CLASS + int(share * len(mine))), replace=False)
+        count = max(FEW, math.ceil(share * len(mine)))
+        some = rng.choice(mine, min(len(mine), count), replace=False)
         scale[some] = problem.c[mine].sum() / problem.c[some].sum()
         chosen.append(some)
     index = np.sort(np.concatenate(chosen))
@@ -170,25 +188,31 @@ def as_softmax(problem: Problem) -> MulticlassProblem:
     return MulticlassProblem(problem.rows, y, 0.5 * problem.c, Softmax(), 2, problem.bias)
 
 
-def finish(problem, W: np.ndarray, b: np.ndarray) -> tuple[Weights, Certificate]:
+def finish(problem, W, b, ending: Ending) -> Proved:
     """The best biases for the weights, and the certificate of both."""
     if not (np.isfinite(W).all() and np.isfinite(b).all()):  # overflow: the origin is better
         W, b = np.zeros_like(W), np.zeros_like(b)
     if isinstance(problem, MulticlassProblem):
         b, certificate = balanced(problem, W, b)
-        return (W, b), certificate
+        return Proved((W, b), certificate, ending)
     f = scores(problem.rows, W[0])
     bias = best_bias(problem, f, float(b[0])) if problem.bias is Bias.FREE else 0.0
-    return (W, np.array([bias])), certify_logistic(problem, W[0], bias, f)
+    certificate = _certify_at(problem, W[0], bias, f, bias)
+    return Proved((W, np.array([bias])), certificate, ending)
 
 
-def certify_logistic(problem: Problem, w: np.ndarray, b: float, f=None) -> Certificate:
+def certify_logistic(problem: Problem, w: np.ndarray, b: float) -> Certificate:
     """The certificate of (w, b) with multipliers from the margins, α = c σ(−m).
 
     They obey Σ αy = 0 if b is the best bias; for another b they are taken at the best one.
     """
-    f = scores(problem.rows, w) if f is None else f
-    at = best_bias(problem, f, b) if problem.bias is Bias.FREE else b
+    f = scores(problem.rows, w)
+    return _certify_at(
+        problem, w, b, f, best_bias(problem, f, b) if problem.bias is Bias.FREE else b
+    )
+
+
+def _certify_at(problem: Problem, w, b: float, f, at: float) -> Certificate:
     alpha = problem.c * expit(-problem.y * (f + at))
     certificate = certify(problem, w, b, alpha, f)
     if certificate.dual >= 0.0:

@@ -7,7 +7,8 @@ have moved.
 
 Softmax with few weights:   H itself, for weights and biases together, factored afresh.
 
-Two classes:   H = I + Σ c_i σ_i (1 − σ_i) x̃_i x̃_iᵀ, factored afresh.
+Two classes:   H = I + Σ c_i σ_i (1 − σ_i) x̃_i x̃_iᵀ, factored afresh; with fewer rows than
+columns, in the space of the rows.
 
 A factored model of all rows is ``exact``: it makes Newton's method of the search.
 
@@ -32,6 +33,8 @@ MOST_COLUMNS = 2000
 ROWS_PER_COLUMN, MANY_ROWS, FEW_ROWS = 10, 8000, 4096
 # Multiplications that cost no more than a pass over the data.
 CHEAP = 40_000_000
+# Values of a matrix with fewer rows than columns that may be copied.
+MANY_VALUES = 1 << 24
 # Rows per class that A is estimated from.
 ROWS_PER_CLASS = 4
 # Directions of A below this share of its largest are not seen: equal shifts of all classes.
@@ -60,6 +63,12 @@ class Kronecker:
             e = spread(products.rows) ** 2
         self.e = np.maximum(e, 0.0)
         self.refresh()
+
+    def of(self, A: Callable[[int], np.ndarray]) -> Kronecker:
+        """The same for other rows, with A from their scores."""
+        self.A = A
+        self.refresh()
+        return self
 
     def refresh(self) -> None:
         """Take A from the present scores."""
@@ -165,6 +174,34 @@ class Whole:
         return step
 
 
+class Thin:
+    """(I + BᵀB)⁻¹ = I − Bᵀ (I + BBᵀ)⁻¹ B for B = √s (X − 1μᵀ) with fewer rows than columns."""
+
+    def __init__(self, X: np.ndarray, K: np.ndarray, s: np.ndarray, share: np.ndarray):
+        """K = XXᵀ, and μ = Xᵀ share."""
+        self.X, self.root, self.share = X, np.sqrt(s), share
+        mean = K @ share
+        H = K - mean[:, None] - mean + float(share @ mean)
+        H *= self.root[:, None] * self.root
+        H[np.diag_indices_from(H)] += 1.0
+        self.factored = Factored(H)
+
+    def solve(self, rhs: np.ndarray) -> np.ndarray:
+        Xr = self.X @ rhs
+        v = self.root * self.factored.solve(self.root * (Xr - self.share @ Xr))
+        return rhs - (v - v.sum() * self.share) @ self.X
+
+
+class Diagonal:
+    """The inverse of a diagonal matrix."""
+
+    def __init__(self, diagonal: np.ndarray):
+        self.diagonal = diagonal
+
+    def solve(self, rhs: np.ndarray) -> np.ndarray:
+        return rhs / self.diagonal
+
+
 class Sampled:
     """The inverse of H for the weights and the bias of two classes, from a sample of rows."""
 
@@ -172,8 +209,12 @@ class Sampled:
         self.products, self.bends, self.free = products, bends, bias is Bias.FREE
         self.index = products.sample(enough_rows(products.d), seed)
         self.scale = float(products.c.sum()) / float(products.c[self.index].sum())
-        self.wide = products.d > MOST_COLUMNS
-        self.exact = not self.wide and len(self.index) == np.count_nonzero(products.c)
+        m, d = len(self.index), products.d
+        self.thin = products.centred(self.index) if m < d and m * d <= MANY_VALUES else None
+        self.wide = self.thin is None and d > MOST_COLUMNS
+        self.exact = not self.wide and m == np.count_nonzero(products.c)
+        if self.thin is not None:
+            self.K = self.thin @ self.thin.T
         if self.wide:
             self.variances = spread(products.rows) ** 2
         self.refresh()
@@ -182,21 +223,30 @@ class Sampled:
         """Take the curvatures from the present scores."""
         s = self.scale * self.bends(self.index)
         self.total = max(float(s.sum()), np.finfo(float).tiny)
+        self.h = np.zeros(self.products.d)
+        self.inverse: Factored | Thin | Diagonal
         if self.wide:
-            self.h, self.diagonal = np.zeros(self.products.d), 1.0 + self.total * self.variances
+            self.inverse = Diagonal(1.0 + self.total * self.variances)
+            return
+        if self.thin is not None:
+            self.h = s @ self.thin
+            share = s / self.total if self.free else np.zeros_like(s)
+            self.inverse = Thin(self.thin, self.K, s, share)
             return
         H, self.h = self.products.gram(self.index, s)
         H[np.diag_indices_from(H)] += 1.0
         if self.free:
             H -= np.outer(self.h, self.h / self.total)
-        self.factored = Factored(H)
+        self.inverse = Factored(H)
 
     def biases(self, h: np.ndarray) -> np.ndarray:
         return h / self.total if self.free else np.zeros_like(h)
 
     def __call__(self, g: np.ndarray) -> np.ndarray:
         g_w, g_b = g[:-1, 0], g[-1, 0]
-        rhs = g_w - self.h * (g_b / self.total) if self.free else g_w
-        dw = rhs / self.diagonal if self.wide else self.factored.solve(rhs)
+        dw = self.inverse.solve(g_w - self.h * (g_b / self.total) if self.free else g_w)
         db = (g_b - self.h @ dw) / self.total if self.free else 0.0
         return np.append(dw, db)[:, None]
+
+
+Model = Kronecker | Whole | Sampled

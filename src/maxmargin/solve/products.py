@@ -36,10 +36,12 @@ MANY = 1 << 22
 class Products:
     """Rows, ready to be multiplied with (d, k) matrices."""
 
-    def __init__(self, rows: Rows, c: np.ndarray, k: int, centred: bool):
+    def __init__(self, rows: Rows, c: np.ndarray, k: int, centred: bool, mu=None):
         self.n, self.d = shape(rows)
         self.k, self.c = k, c
-        self.mu = row_combine(rows, c / c.sum()) if centred else np.zeros(self.d)
+        if mu is None:
+            mu = row_combine(rows, c / c.sum()) if centred else np.zeros(self.d)
+        self.mu = mu
         self.rows = _storage(rows, k)
         kept = self.rows.X.dtype if isinstance(self.rows, DenseRows) else self.rows.data.dtype
         self.dense = isinstance(self.rows, DenseRows)
@@ -74,6 +76,9 @@ class Products:
 
     def scores(self, V: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
         """out = (X − μ) V + v."""
+        if not V.any():
+            out[:, : self.k] = v
+            return
         shift = v if self.sharp else v - self.mu @ V
         if self.dense:
             V, shift = V.astype(self.work), shift.astype(self.work)
@@ -93,7 +98,7 @@ class Products:
         alone = not self.dense and self.k == 1
         for part in [slice(0, self.n)] if alone else self.chunks():
             a = steps(part)
-            sums += a.sum(axis=0, dtype=np.float64)
+            sums += np.ones(len(a), a.dtype) @ a
             if self.dense:
                 for piece in self.pieces(part):
                     mine = slice(piece.start - part.start, piece.stop - part.start)
@@ -101,10 +106,19 @@ class Products:
             elif alone:
                 total[:, 0] = row_combine(self.rows, np.ascontiguousarray(a[:, 0]))
             else:
-                _sparse_combine(self.rows, part.start, a, total)
+                self._sparse_part(part, a, total)
         if not self.sharp:
             total -= np.outer(self.mu, sums)
         return np.vstack([total, sums])[:, : self.k]
+
+    def _sparse_part(self, part: slice, a: np.ndarray, total: np.ndarray) -> None:
+        """total += the rows' sum, in the data's precision where that sum fits a cache."""
+        if self.work == np.float64 or total.size > CHUNK_VALUES:
+            _sparse_combine(self.rows, part.start, a.astype(np.float64), total)
+            return
+        rough = np.zeros_like(total, dtype=self.work)
+        _sparse_combine(self.rows, part.start, a, rough)
+        total += rough
 
     def sample(self, most: int, seed: int) -> np.ndarray:
         """The indices of some rows that count."""
@@ -164,8 +178,5 @@ def _sparse_scores(rows, V, v, room, out):
 
 @njit(cache=True, nogil=True)
 def _sparse_combine(rows, start, a, total):
-    step = np.empty(a.shape[1])
     for i in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            step[j] = a[i, j]
-        class_nudge(rows, start + i, step, total)
+        class_nudge(rows, start + i, a[i], total)

@@ -8,7 +8,7 @@ Every step costs two products with the data: the direction's scores Z, and a gra
 objective along the direction is a function of S + tZ alone, so the line search is exact and
 costs no product; a step of one, as plain L-BFGS takes it, is too long every other time.
 The model (``hessian_models.py``) is what limited-memory updates start from; they add what it
-lacks.
+lacks.  A search may go on from one of a part of the rows, with its model and its pairs.
 
 Where the biases are best, f − ½‖∂f/∂W‖² is a dual bound (``certify/softmax.py``): the gap
 that ends the search costs nothing.
@@ -20,6 +20,7 @@ import numpy as np
 
 from ..problem.problem import Bias
 from .contract import Ending, OutOfBudget, Watch
+from .hessian_models import Model
 from .smooth import LogisticLoss, SoftmaxLoss
 
 # Pairs of steps and gradient changes remembered.
@@ -36,48 +37,62 @@ LATER = 4
 # What the biases are off may be this share of the gap asked for; more of it would show in
 # the gap once they are made best.
 DUE = 1e-6
-# In the first steps from nothing the curvature falls so fast that a fresh model knows more
+# In the first step from nothing the curvature falls so fast that a fresh model knows more
 # than its past.
-EARLY = 6
+EARLY = 1
 # A gap this much below the one asked for: what is left is for the certificate's rounding.
 SAFE = 0.9
 
+Weights = tuple[np.ndarray, np.ndarray]
+
 
 def quasi_newton(
-    loss: SoftmaxLoss | LogisticLoss, watch: Watch, start: tuple[np.ndarray, np.ndarray] | None
-) -> tuple[np.ndarray, np.ndarray, Ending]:
-    """W (k, d), b (k,) and why the search ended; one row each for the logistic loss."""
-    search = Search(loss, watch, start)
+    loss: SoftmaxLoss | LogisticLoss,
+    watch: Watch,
+    start: Weights | None = None,
+    before: Search | None = None,
+) -> Search:
+    """Search from ``start``, or go on from the search of a part of the rows."""
+    search = Search(loss, watch, start, before)
     try:
-        ending = search.loop()
+        search.ending = search.loop()
     except OutOfBudget as stop:
-        ending = stop.ending
+        search.ending = stop.ending
     except KeyboardInterrupt:
-        ending = Ending.INTERRUPTED
-    W, b = search.x[:-1], search.x[-1]
-    return np.ascontiguousarray(W.T), b - search.products.mu @ W, ending
+        search.ending = Ending.INTERRUPTED
+    return search
 
 
 class Search:
     """Where the search stands: x = (W, b) stacked as (d + 1, k), objective and gradient."""
 
-    def __init__(self, loss: SoftmaxLoss | LogisticLoss, watch: Watch, start):
+    ending = Ending.STALLED
+
+    def __init__(self, loss: SoftmaxLoss | LogisticLoss, watch: Watch, start, before):
         self.loss, self.watch, self.products = loss, watch, loss.products
         self.x = np.zeros((self.products.d + 1, self.products.k))
-        if start is not None:
+        self.pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
+        self.known: Model | None = None
+        if before is not None:
+            self.x[:], self.known, self.pairs = before.x, before.model, before.pairs
+        elif start is not None:
             W, b = start
             self.x[:-1], self.x[-1] = W.T, b + W @ self.products.mu
         elif loss.bias is Bias.FREE:
             self.x[-1] = loss.start()
-        self.early = EARLY if start is None else 0
-        self.pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
+        self.early = EARLY if start is None and before is None else 0
+
+    def weights(self) -> Weights:
+        """W (k, d) and b (k,); one row each for the logistic loss."""
+        W, b = self.x[:-1], self.x[-1]
+        return np.ascontiguousarray(W.T), b - self.products.mu @ W
 
     def loop(self) -> Ending:
         self.settle()
         if self.early == 0 and not self.f <= self.loss.at_rest():  # a start worse than none
-            self.x[:], self.early = 0.0, EARLY
+            self.x[:], self.early, self.pairs = 0.0, EARLY, []
             self.settle()
-        self.model = self.loss.model(self.watch.seed)
+        self.model = self.loss.model(self.watch.seed, self.known)
         count, afresh = 0, 1 if self.early else LATER
         while not self.reached():
             self.watch.step()
@@ -100,6 +115,13 @@ class Search:
         self.f = _half_norm(self.x) + self.loss.line(0.0)[0]
         self.g = self.gradient()
 
+    def shift(self, step: np.ndarray) -> None:
+        """Move the biases, and with them all scores."""
+        self.x[-1] += step
+        self.loss.S[:, : len(step)] += step.astype(self.loss.S.dtype)
+        self.f = _half_norm(self.x) + self.loss.line(0.0)[0]
+        self.g = self.gradient()
+
     def gradient(self) -> np.ndarray:
         g = self.products.combine(self.loss.errors)
         g[:-1] += self.x[:-1]
@@ -113,13 +135,13 @@ class Search:
         owed = 0.5 * float(h @ self.model.biases(h))
         gap = _half_norm(self.g) + owed
         self.watch.record(self.f, self.f - gap)
-        if gap > SAFE * self.watch.tol * self.f:
+        enough = SAFE * self.watch.tol * self.f
+        if gap > enough:
             return False
         if owed <= DUE * self.watch.tol * self.f:
             return True
-        self.x[-1] -= self.model.biases(h)
-        self.settle()
-        return _half_norm(self.g) <= SAFE * self.watch.tol * self.f
+        self.shift(-self.model.biases(h))
+        return _half_norm(self.g) <= enough
 
     def direction(self) -> np.ndarray:
         """The two-loop recursion around the model's inverse."""

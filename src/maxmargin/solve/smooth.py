@@ -15,21 +15,26 @@ import math
 import numpy as np
 from numba import njit
 
+from ..problem.exponential import exponentials
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, Problem
-from .hessian_models import FEW_ROWS, Kronecker, Sampled, Whole
+from .hessian_models import FEW_ROWS, Kronecker, Model, Sampled, Whole
 from .products import Products
 
 # Multiplications up to which the Hessian of all weights is formed as it is.
 CHEAP = 300_000_000
+# Factors between 1 and 2 that share a logarithm; those nearer to 1 than this are left out.
+SHARED, FAINT = 32, 1e-8
+# Scores whose exponentials are taken at once: they stay in the nearest cache.
+BLOCK = 2048
 # Classes from which on k × k matrices cost more than they tell.
 MANY_CLASSES = 1500
 
 
 class SoftmaxLoss:
-    def __init__(self, problem: MulticlassProblem):
+    def __init__(self, problem: MulticlassProblem, mu: np.ndarray | None = None):
         self.problem, self.bias = problem, problem.bias
-        self.products = Products(problem.rows, problem.c, problem.k, problem.bias is Bias.FREE)
+        self.products = Products(problem.rows, problem.c, problem.k, problem.bias is Bias.FREE, mu)
         self.S, self.Z = self.products.room(), self.products.room()
 
     def start(self) -> np.ndarray:
@@ -43,31 +48,23 @@ class SoftmaxLoss:
         return float(self.problem.c.sum()) * math.log(self.problem.k)
 
     def line(self, t: float) -> tuple[float, float, float]:
-        y, c, sums = self.problem.y, self.problem.c, np.zeros(3)
-        for part in self.products.chunks():
-            Z = self.Z[part]
-            T = np.multiply(Z, Z.dtype.type(t))
-            T += self.S[part]
-            own = np.empty(len(T))
-            _lower(T, y[part], self.problem.k, own)
-            np.exp(T, out=T)
-            _add_line(T, Z, y[part], c[part], self.problem.k, own, sums)
-        return float(sums[0]), float(sums[1]), float(sums[2])
+        y, c, k = self.problem.y, self.problem.c, self.problem.k
+        return _softmax_line(self.S, self.Z, self.S.dtype.type(t), y, c, k)
 
     def errors(self, part: slice) -> np.ndarray:
         """c (p − e_y)."""
-        y = self.problem.y[part]
-        R = self.S[part].astype(self.products.work)
-        _lower(R, y, self.problem.k, np.empty(len(R)))
-        np.exp(R, out=R)
-        _errors(R, y, self.problem.c[part], self.problem.k)
+        R = np.zeros((part.stop - part.start, self.S.shape[1]), dtype=self.products.work)
+        _softmax_errors(self.S[part], self.problem.y[part], self.problem.c[part], self.problem.k, R)
         return R
 
-    def model(self, seed: int) -> Kronecker | Whole:
+    def model(self, seed: int, known: Model | None = None) -> Kronecker | Whole:
+        """A model of the Hessian; what is ``known`` of a part of the rows is used again."""
         products = self.products
         weights = products.k * (products.d + 1)
         if min(products.n, FEW_ROWS) * weights**2 + weights**3 <= CHEAP:
             return Whole(products, self.probabilities, seed, self.bias)
+        if isinstance(known, Kronecker):
+            return known.of(self.spread)
         return Kronecker(products, self.spread, seed)
 
     def probabilities(self, index) -> np.ndarray:
@@ -91,9 +88,9 @@ class SoftmaxLoss:
 
 
 class LogisticLoss:
-    def __init__(self, problem: Problem):
+    def __init__(self, problem: Problem, mu: np.ndarray | None = None):
         self.problem, self.bias = problem, problem.bias
-        self.products = Products(problem.rows, problem.c, 1, problem.bias is Bias.FREE)
+        self.products = Products(problem.rows, problem.c, 1, problem.bias is Bias.FREE, mu)
         self.S, self.Z = self.products.room(), self.products.room()
 
     def start(self) -> np.ndarray:
@@ -113,7 +110,7 @@ class LogisticLoss:
         _logistic_errors(self.S[part, 0], self.problem.y[part], self.problem.c[part], R)
         return R
 
-    def model(self, seed: int) -> Sampled:
+    def model(self, seed: int, known: Model | None = None) -> Sampled:
         return Sampled(self.products, self.bends, seed, self.bias)
 
     def bends(self, index: np.ndarray) -> np.ndarray:
@@ -122,46 +119,71 @@ class LogisticLoss:
         return self.problem.c[index] * small / (1.0 + small) ** 2
 
 
+@njit(cache=True, nogil=True)
+def _softmax_line(S, Z, t, y, c, k):
+    """The loss and two derivatives, a block of rows at a time."""
+    n, some = S.shape[0], max(1, BLOCK // k)
+    room, own, sums = np.empty(some * k, S.dtype), np.empty(some), np.zeros(3)
+    for start in range(0, n, some):
+        stop = min(n, start + some)
+        _lower(S[start:stop], Z[start:stop], t, y[start:stop], k, room, own)
+        exponentials(room[: (stop - start) * k])
+        _add_line(room, Z[start:stop], y[start:stop], c[start:stop], k, own, sums)
+    return sums[0], sums[1], sums[2]
+
+
+@njit(cache=True, nogil=True)
+def _softmax_errors(S, y, c, k, R):
+    n, some = S.shape[0], max(1, BLOCK // k)
+    room, own = np.empty(some * k, R.dtype), np.empty(some)
+    for start in range(0, n, some):
+        stop = min(n, start + some)
+        _lower(S[start:stop], S[start:stop], S.dtype.type(0), y[start:stop], k, room, own)
+        exponentials(room[: (stop - start) * k])
+        _errors(room, y[start:stop], c[start:stop], k, R[start:stop])
+
+
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
-def _lower(S, y, k, own):
-    """Subtract every row's largest score, so that exponentials do not overflow."""
+def _lower(S, Z, t, y, k, room, own):
+    """S + tZ, less every row's largest, so that exponentials do not overflow."""
     for i in range(S.shape[0]):
-        s = S[i]
-        top = s[0]
-        for j in range(1, k):
-            top = max(top, s[j])
+        s, z, out = S[i], Z[i], room[i * k : (i + 1) * k]
         for j in range(k):
-            s[j] -= top
-        own[i] = s[y[i]]
+            out[j] = s[j] + t * z[j]
+        top = out[0]
+        for j in range(1, k):
+            top = max(top, out[j])
+        for j in range(k):
+            out[j] -= top
+        own[i] = out[y[i]]
 
 
 @njit(cache=True, nogil=True, fastmath={"nsz", "reassoc", "contract"})
-def _errors(E, y, c, k):
+def _errors(room, y, c, k, R):
     """From exp(s) to c (p − e_y), row by row, with 1 − p_y free of cancellation."""
-    for i in range(E.shape[0]):
-        e = E[i]
+    for i in range(R.shape[0]):
+        e, r = room[i * k : (i + 1) * k], R[i]
         own = e[y[i]]
         e[y[i]] = 0.0
         others = e[0]
         for j in range(1, k):
             others += e[j]
-        scale = c[i] / (own + others)
+        scale = e.dtype.type(c[i] / (own + others))
         for j in range(k):
-            e[j] *= scale
-        e[y[i]] = -scale * others
-        for j in range(k, E.shape[1]):
-            e[j] = 0.0
+            r[j] = e[j] * scale
+        r[y[i]] = -scale * others
 
 
 @njit(cache=True, nogil=True, fastmath={"nsz", "reassoc", "contract"})
-def _add_line(E, Z, y, c, k, own, sums):
-    for i in range(E.shape[0]):
-        e, z = E[i], Z[i]
+def _add_line(room, Z, y, c, k, own, sums):
+    for i in range(Z.shape[0]):
+        e, z = room[i * k : (i + 1) * k], Z[i]
         total, first, second = e[0] * 0, e[0] * 0, e[0] * 0
         for j in range(k):
+            moved = e[j] * z[j]
             total += e[j]
-            first += e[j] * z[j]
-            second += e[j] * z[j] * z[j]
+            first += moved
+            second += moved * z[j]
         mean = np.float64(first) / total
         sums[0] += c[i] * (math.log(np.float64(total)) - own[i])
         sums[1] += c[i] * (mean - z[y[i]])
@@ -170,15 +192,47 @@ def _add_line(E, Z, y, c, k, own, sums):
 
 @njit(cache=True, nogil=True)
 def _logistic_line(S, Z, t, y, c):
-    loss, first, second = 0.0, 0.0, 0.0
+    loss, sums, room = 0.0, np.zeros(2), np.empty(BLOCK)
+    for start in range(0, S.shape[0], BLOCK):
+        stop = min(S.shape[0], start + BLOCK)
+        part = slice(start, stop)
+        small = room[: stop - start]
+        for i in range(start, stop):
+            small[i - start] = -abs(S[i] + t * Z[i])
+        exponentials(small)
+        _logistic_slopes(S[part], Z[part], t, y[part], c[part], small, sums)
+        loss += _logistic_loss(S[part], Z[part], t, y[part], c[part], small)
+    return loss, sums[0], sums[1]
+
+
+@njit(cache=True, nogil=True, fastmath={"nsz", "reassoc", "contract"})
+def _logistic_slopes(S, Z, t, y, c, small, sums):
+    first, second = 0.0, 0.0
     for i in range(S.shape[0]):
         m, z = y[i] * (S[i] + t * Z[i]), y[i] * Z[i]
-        small = math.exp(-abs(m))
-        wrong = (1.0 if m < 0.0 else small) / (1.0 + small)
-        loss += c[i] * (math.log1p(small) + max(0.0, -m))
+        wrong = (1.0 if m < 0.0 else small[i]) / (1.0 + small[i])
         first -= c[i] * wrong * z
-        second += c[i] * small / ((1.0 + small) * (1.0 + small)) * z * z
-    return loss, first, second
+        second += c[i] * small[i] / ((1.0 + small[i]) * (1.0 + small[i])) * z * z
+    sums[0] += first
+    sums[1] += second
+
+
+@njit(cache=True, nogil=True)
+def _logistic_loss(S, Z, t, y, c, small):
+    """Σ c log(1 + exp(−m)); equal costs in a row share a logarithm."""
+    loss, i, n = 0.0, 0, S.shape[0]
+    while i < n:
+        cost, product, beyond, stop = c[i], 1.0, 0.0, min(n, i + SHARED)
+        tiny = 0.0
+        while i < stop and c[i] == cost:
+            beyond += max(0.0, -y[i] * (S[i] + t * Z[i]))
+            if small[i] < FAINT:
+                tiny += small[i]
+            else:
+                product *= 1.0 + small[i]
+            i += 1
+        loss += cost * (math.log(product) + tiny + beyond)
+    return loss
 
 
 @njit(cache=True, nogil=True)
