@@ -49,7 +49,7 @@ def enough_rows(d: int) -> int:
 class Kronecker:
     """(I + A ⊗ G)⁻¹ for weights, A⁺ for biases."""
 
-    exact = False
+    exact = costly = False
 
     def __init__(self, products: Products, A: Callable[[int], np.ndarray], seed: int):
         self.A, self.most = A, max(FEW_ROWS, ROWS_PER_CLASS * products.k)
@@ -135,6 +135,8 @@ class Factored:
 class Whole:
     """The inverse of H for the weights and biases of k classes, from a sample of rows."""
 
+    costly = True
+
     def __init__(self, products: Products, p: Callable[[np.ndarray], np.ndarray], seed, bias):
         self.p, self.k, self.free = p, products.k, bias is Bias.FREE
         self.index = products.sample(FEW_ROWS, seed)
@@ -204,6 +206,8 @@ class Diagonal:
 
 class Sampled:
     """The inverse of H for the weights and the bias of two classes, from a sample of rows."""
+
+    costly = True
 
     def __init__(self, products: Products, bends, seed: int, bias: Bias):
         self.products, self.bends, self.free = products, bends, bias is Bias.FREE

@@ -32,14 +32,16 @@ MOST_TRIALS = 12
 NOISE = {np.dtype(np.float32): 1e-7, np.dtype(np.float64): 1e-14}
 # Steps after which A is taken afresh, at the latest: when half as many again have been made.
 AFRESH = 1.5
+# … but a costly one not while a step leaves no more than this share of the gap …
+QUICK = 0.05
 # … and for the first time, where the search starts near its end.
 LATER = 4
 # What the biases are off may be this share of the gap asked for; more of it would show in
 # the gap once they are made best.
 DUE = 1e-6
-# In the first step from nothing the curvature falls so fast that a fresh model knows more
+# In the first steps from nothing the curvature falls so fast that a fresh model knows more
 # than its past.
-EARLY = 1
+EARLY = 3
 # A gap this much below the one asked for: what is left is for the certificate's rounding.
 SAFE = 0.9
 
@@ -96,13 +98,15 @@ class Search:
         count, afresh = 0, 1 if self.early else LATER
         while not self.reached():
             self.watch.step()
+            before = _half_norm(self.g)
             if not self.advance():
                 if not self.products.sharpen():
                     return Ending.STALLED
                 self.loss.S, self.loss.Z = self.products.room(), self.products.room()
                 self.settle()
             count += 1
-            if count >= afresh or self.model.exact:
+            quick = self.model.costly and _half_norm(self.g) < QUICK * before
+            if (count >= afresh and not quick) or self.model.exact:
                 self.model.refresh()
                 afresh = max(count + 1, int(AFRESH * count))
                 if self.model.exact or count <= self.early:
