@@ -1,0 +1,102 @@
+"""The pieces of the smooth solvers: exponentials, line derivatives, inverses of models."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+from maxmargin import LogisticRegression
+from maxmargin.problem.exponential import exponentials
+from maxmargin.problem.losses import Logistic
+from maxmargin.problem.problem import Bias, Problem
+from maxmargin.represent.rows import DenseRows
+from maxmargin.solve import choose_logistic
+from maxmargin.solve.hessian_models import Sampled
+from maxmargin.solve.smooth import LogisticLoss, SoftmaxLoss
+
+from ..helpers import cloud
+from ..logistic_helpers import blobs, softmax_problem
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_exponentials_are_exact_to_rounding(dtype):
+    lowest = -80 if dtype == np.float32 else -700
+    x = np.append(np.linspace(lowest, 0, 10_007), [-1e-30, 0.0]).astype(dtype)
+    values = x.copy()
+    exponentials(values)
+    np.testing.assert_allclose(
+        values, np.exp(x.astype(np.longdouble)), rtol=3 * np.finfo(dtype).eps
+    )
+    assert values[-1] == 1.0
+    far = np.array([-1e30, -np.inf], dtype)
+    exponentials(far)
+    assert (far <= np.finfo(dtype).tiny * 2).all()
+
+
+def ready(loss, seed):
+    """Random scores S and Z in a loss."""
+    rng = np.random.default_rng(seed)
+    loss.S[:], loss.Z[:] = 5 * rng.standard_normal(loss.S.shape), rng.standard_normal(loss.S.shape)
+    return loss
+
+
+def softmax_loss(t, loss):
+    s, problem = loss.S + t * loss.Z, loss.problem
+    return -problem.c @ log_softmax(s, axis=1)[np.arange(len(s)), problem.y]
+
+
+def logistic_loss(t, loss):
+    s = (loss.S + t * loss.Z)[:, 0]
+    return loss.problem.c @ np.logaddexp(0.0, -loss.problem.y * s)
+
+
+@pytest.mark.parametrize("kind", ["softmax", "equal costs", "unequal costs"])
+def test_losses_along_a_line_have_their_derivatives(kind):
+    rng = np.random.default_rng(0)
+    if kind == "softmax":
+        X, y = blobs(301, 3, 5, seed=2)
+        loss, value = ready(SoftmaxLoss(softmax_problem(X, y, 0.7)), 1), softmax_loss
+    else:
+        X, y = cloud(5003, 3, seed=2)
+        c = np.full(len(y), 0.7) if kind == "equal costs" else rng.uniform(0, 2, len(y))
+        loss, value = ready(LogisticLoss(Problem(DenseRows(X), y, c, Logistic())), 1), logistic_loss
+        loss.S[:40] *= 1e3  # exponentials that vanish next to 1
+    h = 1e-4
+    for t in (0.0, 0.6):
+        f, first, second = loss.line(t)
+        up, down = value(t + h, loss), value(t - h, loss)
+        assert f == pytest.approx(value(t, loss), rel=1e-12)
+        assert first == pytest.approx((up - down) / (2 * h), rel=1e-5)
+        assert second == pytest.approx((up + down - 2 * f) / h**2, rel=1e-2)
+
+
+@pytest.mark.parametrize("bias", [Bias.FREE, Bias.NONE])
+def test_the_thin_inverse_is_the_inverse(bias):
+    X, y = cloud(12, 30, seed=4)
+    loss = ready(LogisticLoss(Problem(DenseRows(X), y, np.ones(12), Logistic(), bias)), 3)
+    model = Sampled(loss.products, loss.bends, 0, bias)
+    assert model.thin is not None
+    assert model.exact
+    X = X - loss.products.mu
+    X = np.column_stack([X, np.ones(12) if bias is Bias.FREE else np.zeros(12)])
+    H = X.T @ (loss.bends(np.arange(12))[:, None] * X)
+    H[range(30), range(30)] += 1.0
+    g = np.random.default_rng(5).standard_normal((31, 1))
+    if bias is Bias.NONE:
+        g[-1], H[-1, -1] = 0.0, 1.0
+    np.testing.assert_allclose(H @ model(g), g, atol=1e-9)
+
+
+def test_a_part_first_changes_nothing_but_the_way(monkeypatch):
+    """Enough rows for a part to be solved first; a warm start, even from nothing, needs none."""
+    X, y = blobs(17_000, 8, 12, seed=6)
+    parts, part = [], choose_logistic._part
+    monkeypatch.setattr(choose_logistic, "_part", lambda *a: parts.append(part(*a)) or parts[-1])
+    model = LogisticRegression(C=0.3, tol=1e-9, solver="newton").fit(X, y)
+    assert [len(p.y) for p in parts] == [pytest.approx(17_000 / 8, abs=12)]
+    assert parts[0].c.sum() == pytest.approx(0.3 * 17_000)
+    other = LogisticRegression(C=0.3, tol=1e-9, solver="newton", warm_start=True)
+    other.coef_, other.intercept_ = np.zeros((12, 8)), np.zeros(12)
+    other.fit(X, y)
+    assert len(parts) == 1
+    assert model.certificate_.holds(1e-9)
+    assert model.certificate_.primal == pytest.approx(other.certificate_.primal, rel=2e-9)
