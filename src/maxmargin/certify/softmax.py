@@ -69,8 +69,7 @@ def balanced(problem: MulticlassProblem, W, b) -> tuple[np.ndarray, Certificate]
     """The best biases for the weights W, near b, and the certificate of (W, b)."""
     S = _scores(problem, W)
     if problem.bias is Bias.FREE:
-        b, sums = _balance(problem, S, np.asarray(b, dtype=np.float64))
-        b = b - b.mean()
+        b, sums = _balance(problem, S, np.asarray(b, dtype=np.float64) - np.mean(b))
     else:
         b = np.zeros(problem.k)
         sums = _weigh(problem, S, b)
@@ -234,9 +233,12 @@ def _add_up(S, b, y, c, residual):
     return sums[0], sums[1], sums[2]
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc", "contract"})
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _lower(S, b, room):
-    """S + b, less every row's largest."""
+    """S + b, less every row's largest, rounded alike wherever it is computed.
+
+    Far from the origin S and b are large and cancel; Σα and W_p must mean the same p.
+    """
     k = S.shape[1]
     for i in range(S.shape[0]):
         s, out = S[i], room[i * k : (i + 1) * k]
