@@ -75,9 +75,18 @@ def by_score(grades: Grades, f: np.ndarray) -> np.ndarray:
 
 def tally(grades: Grades, order: np.ndarray, f: np.ndarray, offset: float) -> Tally:
     """Sums over all pairs whose difference of scores is below ``offset``."""
+    item, score, rank = _in_order(grades, order, f)
     pull, slack = np.zeros(len(f)), np.zeros(len(f))
-    total, loss = _tally(grades, order, f, offset, pull, slack)
+    sums = np.zeros((2, len(order)))
+    total, loss = _tally(grades.start, score, rank, grades.weight[item], offset, *sums)
+    pull[item], slack[item] = sums
     return Tally(pull, slack, total, loss)
+
+
+def _in_order(grades: Grades, order, f) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Items, scores and ranks side by side in the order of a pass: memory is then read in line."""
+    item = grades.item[order]
+    return item, f[item], grades.rank[order]
 
 
 def ramp(grades: Grades, order, f: np.ndarray, width: float) -> tuple[np.ndarray, float]:
@@ -94,16 +103,16 @@ def ramp(grades: Grades, order, f: np.ndarray, width: float) -> tuple[np.ndarray
 
 def count(grades: Grades, order: np.ndarray, f: np.ndarray, offset: float) -> int:
     """How many pairs there are whose difference of scores is below ``offset``."""
-    return int(_count(grades, order, f, offset))
+    _, score, rank = _in_order(grades, order, f)
+    return int(_count(grades.start, score, rank, offset))
 
 
 def between(grades: Grades, order, f, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
     """Winners and losers of all pairs with low ≤ f_winner − f_loser < high, listed."""
     size = count(grades, order, f, high) - count(grades, order, f, low)
     winner, loser = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
-    first, after = np.empty(len(order), dtype=np.int64), np.empty(len(order), dtype=np.int64)
-    _windows(grades, order, f, low, high, first, after)
-    _list(grades, order, first, after, winner, loser)
+    item, score, rank = _in_order(grades, order, f)
+    _list(item, rank, *_windows(grades.start, score, low, high), winner, loser)
     return winner, loser
 
 
@@ -113,16 +122,16 @@ def sample_between(grades: Grades, order, f, low, high, size: int, rng):
     Drawn from the windows of scores in which a loser may lie; those who are no losers for
     their grade are left out.
     """
-    first, after = np.empty(len(order), dtype=np.int64), np.empty(len(order), dtype=np.int64)
-    _windows(grades, order, f, low, high, first, after)
+    item, score, rank = _in_order(grades, order, f)
+    first, after = _windows(grades.start, score, low, high)
     ends = np.cumsum(after - first)
     if len(ends) == 0 or ends[-1] == 0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0.0
     ticket = np.sort(rng.integers(ends[-1], size=size))
-    t = np.searchsorted(ends, ticket, side="right")
-    u, v = order[t], order[after[t] - (ends[t] - ticket)]
-    lower = grades.rank[v] < grades.rank[u]
-    return grades.item[u[lower]], grades.item[v[lower]], float(ends[-1]) / size
+    u = np.searchsorted(ends, ticket, side="right")
+    v = after[u] - (ends[u] - ticket)
+    lower = rank[v] < rank[u]
+    return item[u[lower]], item[v[lower]], float(ends[-1]) / size
 
 
 @njit(cache=True, nogil=True)
@@ -158,15 +167,15 @@ def _up_to(tree, rank):
 
 
 @njit(cache=True, nogil=True)
-def _tally(grades, order, f, offset, pull, slack):
-    item, rank, weight = grades.item, grades.rank, grades.weight
+def _tally(start, f, rank, weight, offset, pull, slack):
+    """Two passes over every group, its items in ascending order of their scores."""
     total, loss = 0.0, 0.0
     if len(rank) == 0:
         return total, loss
     all_sums, all_moments = np.zeros(rank.max() + 1), np.zeros(rank.max() + 1)
-    for g in range(grades.start.shape[0] - 1):
-        low, high = grades.start[g], grades.start[g + 1]
-        most = rank[high - 1]
+    for g in range(start.shape[0] - 1):
+        low, high = start[g], start[g + 1]
+        most = rank[low:high].max()
         if most == 1:
             continue
         sums, moments = all_sums[: most + 1], all_moments[: most + 1]
@@ -175,83 +184,76 @@ def _tally(grades, order, f, offset, pull, slack):
         # Winners from the best score down: ever more losers lie within the offset.
         seen = high - 1
         for t in range(high - 1, low - 1, -1):
-            u = item[order[t]]
-            while seen >= low and f[u] - offset < f[item[order[seen]]]:
-                v = item[order[seen]]
-                _add(sums, rank[order[seen]], weight[v])
-                _add(moments, rank[order[seen]], weight[v] * f[v])
+            while seen >= low and f[t] - offset < f[seen]:
+                _add(sums, rank[seen], weight[seen])
+                _add(moments, rank[seen], weight[seen] * f[seen])
                 seen -= 1
-            beaten = _up_to(sums, rank[order[t]] - 1)
+            beaten = _up_to(sums, rank[t] - 1)
             if beaten > 0.0:
-                moment = _up_to(moments, rank[order[t]] - 1)
-                sum_u = weight[u] * (beaten * (offset - f[u]) + moment)
-                pull[u] += weight[u] * beaten
-                slack[u] += sum_u
-                total += weight[u] * beaten
-                loss += sum_u
+                moment = _up_to(moments, rank[t] - 1)
+                mine = weight[t] * (beaten * (offset - f[t]) + moment)
+                pull[t] += weight[t] * beaten
+                slack[t] += mine
+                total += weight[t] * beaten
+                loss += mine
         # Losers from the worst score up: ever more winners do.
         sums[:] = 0.0
         moments[:] = 0.0
         seen, everyone, moment_all = low, 0.0, 0.0
         for t in range(low, high):
-            v = item[order[t]]
-            while seen < high and f[item[order[seen]]] - offset < f[v]:
-                u = item[order[seen]]
-                _add(sums, rank[order[seen]], weight[u])
-                _add(moments, rank[order[seen]], weight[u] * f[u])
-                everyone += weight[u]
-                moment_all += weight[u] * f[u]
+            while seen < high and f[seen] - offset < f[t]:
+                _add(sums, rank[seen], weight[seen])
+                _add(moments, rank[seen], weight[seen] * f[seen])
+                everyone += weight[seen]
+                moment_all += weight[seen] * f[seen]
                 seen += 1
-            if rank[order[t]] < most:
-                better = everyone - _up_to(sums, rank[order[t]])
-                moment = moment_all - _up_to(moments, rank[order[t]])
-                pull[v] -= weight[v] * better
-                slack[v] -= weight[v] * (better * (offset + f[v]) - moment)
+            if rank[t] < most:
+                better = everyone - _up_to(sums, rank[t])
+                moment = moment_all - _up_to(moments, rank[t])
+                pull[t] -= weight[t] * better
+                slack[t] -= weight[t] * (better * (offset + f[t]) - moment)
     return total, loss
 
 
 @njit(cache=True, nogil=True)
-def _count(grades, order, f, offset):
-    item, rank = grades.item, grades.rank
+def _count(start, f, rank, offset):
     total = 0.0
-    for g in range(grades.start.shape[0] - 1):
-        low, high = grades.start[g], grades.start[g + 1]
-        sums = np.zeros(rank[high - 1] + 1)
+    for g in range(start.shape[0] - 1):
+        low, high = start[g], start[g + 1]
+        sums = np.zeros(rank[low:high].max() + 1)
         seen = high - 1
         for t in range(high - 1, low - 1, -1):
-            u = item[order[t]]
-            while seen >= low and f[u] - offset < f[item[order[seen]]]:
-                _add(sums, rank[order[seen]], 1.0)
+            while seen >= low and f[t] - offset < f[seen]:
+                _add(sums, rank[seen], 1.0)
                 seen -= 1
-            total += _up_to(sums, rank[order[t]] - 1)
+            total += _up_to(sums, rank[t] - 1)
     return total
 
 
 @njit(cache=True, nogil=True)
-def _windows(grades, order, f, low, high, first, after):
-    """Where, for every place t in ``order``, the losers with low ≤ f_t − f_v < high lie.
+def _windows(start, f, low, high):
+    """Where, for every place t, the losers with low ≤ f_t − f_v < high lie.
 
     Two pointers follow the ends of the window as the winner's score falls.
     """
-    item = grades.item
-    for g in range(grades.start.shape[0] - 1):
-        begin, end = grades.start[g], grades.start[g + 1]
+    first, after = np.empty(len(f), dtype=np.int64), np.empty(len(f), dtype=np.int64)
+    for g in range(start.shape[0] - 1):
+        begin, end = start[g], start[g + 1]
         top, bottom = end - 1, end - 1
         for t in range(end - 1, begin - 1, -1):
-            score = f[item[order[t]]]
-            while bottom >= begin and score - high < f[item[order[bottom]]]:
+            while bottom >= begin and f[t] - high < f[bottom]:
                 bottom -= 1
-            while top >= begin and score - low < f[item[order[top]]]:
+            while top >= begin and f[t] - low < f[top]:
                 top -= 1
             first[t], after[t] = bottom + 1, top + 1
+    return first, after
 
 
 @njit(cache=True, nogil=True)
-def _list(grades, order, first, after, winner, loser):
-    item, rank = grades.item, grades.rank
+def _list(item, rank, first, after, winner, loser):
     size = 0
-    for t in range(order.shape[0]):
+    for t in range(item.shape[0]):
         for place in range(first[t], after[t]):
-            if rank[order[place]] < rank[order[t]]:
-                winner[size], loser[size] = item[order[t]], item[order[place]]
+            if rank[place] < rank[t]:
+                winner[size], loser[size] = item[t], item[place]
                 size += 1
