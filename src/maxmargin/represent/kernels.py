@@ -1,0 +1,332 @@
+"""Kernels: inner products k(x, z) = φ(x)·φ(z) in a basis that is never formed.
+
+    linear      x·z
+    poly        (γ x·z + coef0)^degree
+    rbf         exp(−γ‖x − z‖²)
+    laplacian   exp(−γ‖x − z‖₁)
+    sigmoid     tanh(γ x·z + coef0)          no inner product of any basis, in general
+    cosine      x·z / ‖x‖‖z‖
+
+A ``Kernel`` is a checked name with checked parameters; calling it gives the matrix of values in
+float64 whatever the data, computed tile by tile so that float32 data are never converted whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn import config_context
+from sklearn.metrics.pairwise import pairwise_kernels
+
+KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomputed"]
+
+# Rows and columns computed together: the tile and its operands stay in the cache.
+TILE = 256
+# How far rounding may take K from symmetry, and a 2 × 2 minor below zero, relative to K's size.
+ASYMMETRY = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One kernel with its parameters; ``kernel(A, B)`` is the matrix of values in float64.
+
+    ``kernel(A)`` is the Gram matrix of A, exactly symmetric.  A callable takes two rows, or two
+    matrices (``pairs`` tells which).  With "precomputed" the values are the data.
+    """
+
+    name: str | Callable
+    gamma: float = 1.0
+    degree: int = 3
+    coef0: float = 1.0
+    pairs: bool = True
+
+    @property
+    def precomputed(self) -> bool:
+        return isinstance(self.name, str) and self.name == "precomputed"
+
+    def __call__(self, A, B=None) -> np.ndarray:
+        if self.precomputed:
+            K = (A.toarray() if sparse.issparse(A) else np.asarray(A)).astype(np.float64)
+        elif callable(self.name):
+            K = _called(self.name, A, A if B is None else B, self.pairs)
+        else:
+            K = _tiled(self, A, B)
+        # A sum is not finite if one of its terms is not; only then is every term looked at.
+        if not np.isfinite(K.sum()) and not np.isfinite(K).all():
+            raise ValueError(
+                f"The kernel {self.name!r} returned a value that is not a finite number. It must "
+                "map two rows to a number; check its parameters and the scale of the features."
+            )
+        return K
+
+    def diagonal(self, X) -> np.ndarray:
+        """k(x, x) of every row."""
+        if self.precomputed:
+            return np.asarray(X.diagonal(), dtype=np.float64)
+        if self.name in ("rbf", "laplacian"):
+            return np.ones(X.shape[0])
+        if self.name in ("linear", "poly", "sigmoid"):
+            return _shape_values(self, _squares(X))
+        rows = (X[i : i + 1] for i in range(X.shape[0]))
+        return np.array([float(self(x, x)[0, 0]) for x in rows])
+
+
+def kernel_for(X, kernel, gamma="scale", degree=3, coef0=1.0) -> Kernel:
+    """The kernel asked for, its parameters checked, and γ worked out from X."""
+    if callable(kernel):
+        return Kernel(kernel, pairs=_takes_pairs(kernel, X))
+    if not isinstance(kernel, str) or kernel not in KERNELS:
+        names = ", ".join(repr(name) for name in KERNELS)
+        raise ValueError(f"kernel must be one of {names} or a callable, got kernel={kernel!r}.")
+    if kernel == "precomputed":
+        check_square(X)
+        return Kernel(kernel)
+    return Kernel(
+        kernel, resolve_gamma(X, gamma), _check_degree(degree), _check_coef0(coef0, kernel)
+    )
+
+
+def resolve_gamma(X, gamma) -> float:
+    """γ as a number: 1/(d · variance of X) for "scale", 1/d for "auto"."""
+    if isinstance(gamma, str):
+        if gamma not in ("scale", "auto"):
+            raise ValueError(
+                f"gamma must be one of 'scale', 'auto' or a positive number, got gamma={gamma!r}."
+            )
+        if gamma == "auto":
+            return 1.0 / X.shape[1]
+        variance = _variance(X)
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    number = isinstance(gamma, Real) and not isinstance(gamma, bool)
+    if not number or not 0 < gamma < np.inf:
+        raise ValueError(
+            f"gamma must be a positive, finite number, 'scale' or 'auto', got gamma={gamma!r}."
+        )
+    return float(gamma)
+
+
+def _check_degree(degree) -> int:
+    if not isinstance(degree, Integral) or isinstance(degree, bool) or degree < 1:
+        raise ValueError(f"degree must be a whole number of at least 1, got degree={degree!r}.")
+    return int(degree)
+
+
+def _check_coef0(coef0, kernel: str) -> float:
+    if not isinstance(coef0, Real) or isinstance(coef0, bool) or not np.isfinite(coef0):
+        raise ValueError(f"coef0 must be a finite number, got coef0={coef0!r}.")
+    if kernel == "poly" and coef0 < 0:
+        raise ValueError(
+            f"coef0 must not be negative with kernel='poly', got coef0={coef0!r}: such a kernel "
+            "is no inner product of any basis. Use coef0=0 or more."
+        )
+    return float(coef0)
+
+
+def _variance(X) -> float:
+    """Variance of all entries of X, in float64."""
+    if not sparse.issparse(X):
+        return float(X.var(dtype=np.float64))
+    values = X.data.astype(np.float64)
+    size = X.shape[0] * X.shape[1]
+    mean = values.sum() / size
+    return float(((values - mean) ** 2).sum() / size + mean**2 * (1 - len(values) / size))
+
+
+# --- matrices given -------------------------------------------------------------------
+
+
+def check_square(K) -> None:
+    """A Gram matrix of the training points has as many columns as rows."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            'kernel="precomputed" needs the square Gram matrix of the training points, '
+            f"got shape {K.shape}. Pass K with K[i, j] = k(x_i, x_j)."
+        )
+
+
+def check_precomputed(K) -> None:
+    """Refuse a matrix that is no Gram matrix: not square, not symmetric, or with k(x, z)² >
+    k(x, x) k(z, z), which no inner product allows.
+
+    Passing does not prove that K is positive semidefinite; a factorisation does, and
+    ``refuse_indefinite`` says so where one fails.
+    """
+    check_square(K)
+    diagonal = np.asarray(K.diagonal(), dtype=np.float64)
+    tolerance = ASYMMETRY.get(np.dtype(K.dtype), 1e-8)
+    if diagonal.min(initial=0.0) < -tolerance * np.abs(diagonal).max():
+        i = int(diagonal.argmin())
+        raise ValueError(
+            f"The precomputed kernel matrix is not positive semidefinite: K[{i}, {i}] is "
+            f"{diagonal[i]:g}, but a squared length cannot be negative. {_REMEDY}"
+        )
+    for i, j, there, back in _entries(K):
+        size = tolerance * max(1e-300, float(np.abs(there).max(initial=0.0)), diagonal.max())
+        _refuse(np.abs(there - back) > size, i, j, there, back, _NOT_SYMMETRIC)
+        limit = np.sqrt(np.maximum(diagonal[i], 0)) * np.sqrt(np.maximum(diagonal[j], 0))
+        _refuse(np.abs(there) > limit + size, i, j, there, limit, _TOO_LARGE)
+
+
+_REMEDY = "Check how K was computed, or add a multiple of the identity to it."
+_NOT_SYMMETRIC = (
+    "The precomputed kernel matrix is not symmetric: K[{i}, {j}] is {a:g} but K[{j}, {i}] is "
+    "{b:g}. Pass K with K[i, j] = k(x_i, x_j) of the training points on both sides."
+)
+_TOO_LARGE = (
+    "The precomputed kernel matrix is not positive semidefinite: |K[{i}, {j}]| is {a:g}, but "
+    "inner products are at most √(K[{i}, {i}] K[{j}, {j}]) = {b:g}. " + _REMEDY
+)
+
+
+def _entries(K) -> Iterator[tuple]:
+    """Row numbers, column numbers, K there and K mirrored, a block of rows at a time."""
+    if sparse.issparse(K):
+        K, mirrored = K.tocoo(), K.T.tocsr()
+        back = np.asarray(mirrored[K.row, K.col], dtype=np.float64).ravel()
+        yield K.row, K.col, K.data.astype(np.float64), back
+        return
+    columns = np.arange(K.shape[0])[None, :]
+    for start in range(0, K.shape[0], TILE):
+        part = slice(start, start + TILE)
+        yield columns.T[part], columns, K[part].astype(np.float64), K[:, part].T
+
+
+def _refuse(bad, i, j, a, b, words: str) -> None:
+    if not bad.any():
+        return
+    i, j, a, b = (np.broadcast_to(v, bad.shape)[bad][0] for v in (i, j, a, b))
+    raise ValueError(words.format(i=int(i), j=int(j), a=abs(a) if words is _TOO_LARGE else a, b=b))
+
+
+def refuse_indefinite(K, lowest: float) -> None:
+    """Raise, for a factorisation that found the eigenvalue ``lowest`` below zero."""
+    raise ValueError(
+        f"The kernel matrix is not positive semidefinite: its smallest eigenvalue is {lowest:.3g}, "
+        f"for entries of size {float(np.abs(K).max()):.3g}. {_REMEDY}"
+    )
+
+
+# --- matrices computed ----------------------------------------------------------------
+
+
+def _tiled(kernel: Kernel, A, B) -> np.ndarray:
+    """Tile after tile; of a symmetric matrix the lower ones, each mirrored."""
+    symmetric, B = B is None, A if B is None else B
+    centre = _centre(B) if kernel.name == "rbf" else 0.0
+    K = np.empty((A.shape[0], B.shape[0]))
+    for j in _starts(B):
+        right = _tile(kernel, B, j, centre)
+        for i in _starts(A):
+            if symmetric and i < j:
+                continue
+            left = right if symmetric and i == j else _tile(kernel, A, i, centre)
+            block = _values(kernel, left, right)
+            K[i : i + TILE, j : j + TILE] = block
+            if symmetric:
+                K[j : j + TILE, i : i + TILE] = block.T
+    if symmetric and kernel.name == "rbf":
+        np.fill_diagonal(K, 1.0)
+    return K
+
+
+def _starts(X) -> range:
+    return range(0, X.shape[0], TILE)
+
+
+def _centre(X) -> np.ndarray | float:
+    """Distances do not depend on where the origin is, their rounding does."""
+    return 0.0 if sparse.issparse(X) else X.mean(axis=0, dtype=np.float64)
+
+
+def _tile(kernel: Kernel, X, start: int, centre):
+    """Some rows in float64, and their squared lengths where the kernel needs them."""
+    block = X[start : start + TILE].astype(np.float64, copy=False)
+    if kernel.name != "rbf":
+        return block, None
+    if not sparse.issparse(block):
+        block = block - centre
+    return block, _squares(block)
+
+
+def _squares(X) -> np.ndarray:
+    if sparse.issparse(X):
+        return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+
+
+def _values(kernel: Kernel, left, right) -> np.ndarray:
+    (A, a), (B, b) = left, right
+    if kernel.name in ("laplacian", "cosine"):
+        with config_context(assume_finite=True):  # checked at the door already
+            return pairwise_kernels(A, B, metric=kernel.name, filter_params=True, **_named(kernel))
+    K = A @ B.T
+    K = K.toarray() if sparse.issparse(K) else np.asarray(K)
+    if kernel.name != "rbf":
+        return _shape_values(kernel, K)
+    K *= 2 * kernel.gamma
+    K -= kernel.gamma * a[:, None]
+    K -= kernel.gamma * b
+    return np.exp(np.minimum(K, 0.0, out=K), out=K)
+
+
+def _named(kernel: Kernel) -> dict:
+    return {"gamma": kernel.gamma}
+
+
+def _shape_values(kernel: Kernel, K: np.ndarray) -> np.ndarray:
+    """What the kernel makes of the inner products K, in place."""
+    if kernel.name == "linear":
+        return K
+    K *= kernel.gamma
+    K += kernel.coef0
+    if kernel.name == "sigmoid":
+        return np.tanh(K, out=K)
+    base = K.copy()
+    for bit in bin(kernel.degree)[3:]:  # squaring and multiplying: much quicker than a power
+        K *= K
+        if bit == "1":
+            K *= base
+    return K
+
+
+# --- callables ------------------------------------------------------------------------
+
+
+def _called(k: Callable, A, B, pairs: bool) -> np.ndarray:
+    if not pairs:
+        return np.array(k(A, B), dtype=np.float64)
+    with config_context(assume_finite=True):
+        return np.asarray(pairwise_kernels(A, B, metric=k), dtype=np.float64)
+
+
+def _takes_pairs(k: Callable, X) -> bool:
+    """Whether ``k`` wants two rows rather than two matrices; asked with a few rows of X.
+
+    Two matrices are the faster way, so it is taken where both agree.
+    """
+    A, B = X[:2], X[:3]
+    try:
+        one_by_one = _called(k, A, B, pairs=True)
+    except Exception as failure:
+        if _matrix(k, A, B) is None:
+            raise ValueError(
+                f"The kernel {k!r} failed on two rows of X, and on two matrices: {failure}. It "
+                "must map two rows to a number, or an (m, d) and an (n, d) matrix to an (m, n) one."
+            ) from failure
+        return False
+    together = _matrix(k, A, B)
+    same = together is not None and np.allclose(together, one_by_one, rtol=1e-9, atol=0.0)
+    return not (same and np.ptp(one_by_one) > 0)
+
+
+def _matrix(k: Callable, A, B) -> np.ndarray | None:
+    """k of two matrices, or None where it does not take them."""
+    try:
+        K = np.asarray(k(A, B), dtype=np.float64)
+    except Exception:
+        return None
+    return K if K.shape == (A.shape[0], B.shape[0]) else None
