@@ -116,7 +116,7 @@ def _check_degree(degree) -> int:
 
 
 def _check_coef0(coef0, kernel: str) -> float:
-    if not isinstance(coef0, Real) or isinstance(coef0, bool) or not np.isfinite(coef0):
+    if not isinstance(coef0, Real) or isinstance(coef0, bool) or not np.isfinite(float(coef0)):
         raise ValueError(f"coef0 must be a finite number, got coef0={coef0!r}.")
     if kernel == "poly" and coef0 < 0:
         raise ValueError(
