@@ -11,6 +11,10 @@ __version__ = "0.1.0"
 _HOME = {
     "LinearSVM": "estimators.linear_svm",
     "LogisticRegression": "estimators.logistic_regression",
+    "LeastSquaresClassifier": "estimators.least_squares",
+    "FisherDiscriminant": "estimators.fisher",
+    "KernelRidge": "estimators.kernel_ridge",
+    "KernelRidgeClassifier": "estimators.kernel_ridge",
     "OneVsRest": "estimators.one_vs_rest",
     "OneVsOne": "estimators.one_vs_one",
     "Perceptron": "estimators.perceptron",

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from ..represent.rows import as_rows, repeats
 from .labels import label_codes
@@ -80,20 +80,26 @@ def canonical(X):
 
 def check_weights(estimator, X, codes, classes, sample_weight, class_weight):
     """One weight per example, or None when all are one."""
-    weight = None
-    if sample_weight is not None:
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        if weight.min() < 0:
-            raise ValueError(
-                f"sample_weight must not be negative, but entry {int(weight.argmin())} is "
-                f"{weight.min():g}. Use 0 to leave an example out."
-            )
+    weight = check_sample_weight(X, sample_weight)
     if class_weight is not None:
         labels = classes[codes]
         by_class = check_class_weight(class_weight, classes, labels)
         weight = by_class[codes] if weight is None else weight * by_class[codes]
     if weight is not None:
         _refuse_missing_class(estimator, weight, codes, classes)
+    return weight
+
+
+def check_sample_weight(X, sample_weight):
+    """Weights of at least zero, or None."""
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if weight.min() < 0:
+        raise ValueError(
+            f"sample_weight must not be negative, but entry {int(weight.argmin())} is "
+            f"{weight.min():g}. Use 0 to leave an example out."
+        )
     return weight
 
 
@@ -123,6 +129,46 @@ def positive(name: str, value, *, infinite: bool = False) -> float:
         allowed = "a positive number or inf" if infinite else "a positive, finite number"
         raise ValueError(f"{name} must be {allowed}, got {name}={value!r}.")
     return float(value)
+
+
+def at_least_zero(name: str, value) -> float:
+    """A finite number that is not negative."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 <= value < LARGEST:
+        raise ValueError(f"{name} must be a finite number of at least 0, got {name}={value!r}.")
+    return float(value)
+
+
+def check_alphas(alphas) -> np.ndarray:
+    """A list of ridges to try."""
+    values = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+    if (
+        values.ndim != 1
+        or len(values) == 0
+        or not (np.isfinite(values).all() and values.min() >= 0)
+    ):
+        raise ValueError(
+            f"alphas must be a list of finite numbers of at least 0, got alphas={alphas!r}."
+        )
+    return values
+
+
+def check_known(estimator, X, y, sample_weight):
+    """X, codes and weights of data for a fitted classifier, whose classes they may use."""
+    X = check_rows(estimator, X, reset=False)
+    y = column_or_1d(y, warn=True)
+    if len(y) != X.shape[0]:
+        raise ValueError(f"There are {X.shape[0]} rows in X but {len(y)} labels in y.")
+    classes = estimator.classes_
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise ValueError(
+            f"There are labels the model does not know: {unknown[:5].tolist()}. "
+            f"It was fitted on {classes.tolist()}."
+        )
+    codes = np.searchsorted(classes, y)
+    by_class = getattr(estimator, "class_weight", None)
+    return X, codes, check_weights(estimator, X, codes, classes, sample_weight, by_class)
 
 
 def count(name: str, value) -> int:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from ..certify.certificate import Certificate
-from .validation import check_rows, check_weights
+from .validation import check_known, check_rows
 
 
 def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
@@ -30,6 +29,9 @@ def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
     if hasattr(model, "_verify"):
         check_is_fitted(model)
         return model._verify(check_rows(model, X, reset=False), y, sample_weight, groups)
+    if hasattr(model, "_recertify_values"):
+        check_is_fitted(model)
+        return model._recertify_values(X, y, sample_weight)
     if not hasattr(model, "_recertify"):
         raise TypeError(
             "verify recomputes the duality gap of a LinearSVM, a LogisticRegression or a ranker, "
@@ -38,16 +40,4 @@ def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
             "certificates_."
         )
     check_is_fitted(model)
-    X = check_rows(model, X, reset=False)
-    y = column_or_1d(y, warn=True)
-    if len(y) != X.shape[0]:
-        raise ValueError(f"verify got {X.shape[0]} rows in X but {len(y)} labels in y.")
-    unknown = np.setdiff1d(y, model.classes_)
-    if len(unknown):
-        raise ValueError(
-            f"verify got labels the model does not know: {unknown[:5].tolist()}. "
-            f"It was fitted on {model.classes_.tolist()}."
-        )
-    codes = np.searchsorted(model.classes_, y)
-    weight = check_weights(model, X, codes, model.classes_, sample_weight, model.class_weight)
-    return model._recertify(X, codes, weight)
+    return model._recertify(*check_known(model, X, y, sample_weight))

@@ -28,6 +28,8 @@ KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomput
 TILE = 256
 # How far rounding may take K from symmetry, and a 2 × 2 minor below zero, relative to K's size.
 ASYMMETRY = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
+# Lanczos steps in search of a negative eigenvalue, and its share of the largest to be one.
+LANCZOS, INDEFINITE = 40, 1e-6
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,8 @@ class Kernel:
         return np.array([float(self(x, x)[0, 0]) for x in rows])
 
 
-def kernel_for(X, kernel, gamma="scale", degree=3, coef0=1.0) -> Kernel:
-    """The kernel asked for, its parameters checked, and γ worked out from X."""
+def kernel_for(X, kernel, gamma="scale", degree=3, coef0=1.0, weight=None) -> Kernel:
+    """The kernel asked for, its parameters checked, and γ worked out from X (with weights)."""
     if callable(kernel):
         return Kernel(kernel, pairs=_takes_pairs(kernel, X))
     if not isinstance(kernel, str) or kernel not in KERNELS:
@@ -86,12 +88,15 @@ def kernel_for(X, kernel, gamma="scale", degree=3, coef0=1.0) -> Kernel:
         check_square(X)
         return Kernel(kernel)
     return Kernel(
-        kernel, resolve_gamma(X, gamma), _check_degree(degree), _check_coef0(coef0, kernel)
+        kernel, resolve_gamma(X, gamma, weight), _check_degree(degree), _check_coef0(coef0, kernel)
     )
 
 
-def resolve_gamma(X, gamma) -> float:
-    """γ as a number: 1/(d · variance of X) for "scale", 1/d for "auto"."""
+def resolve_gamma(X, gamma, weight=None) -> float:
+    """γ as a number: 1/(d · variance of X) for "scale", 1/d for "auto".
+
+    A row counts in the variance with its weight: twice the weight is the row twice.
+    """
     if isinstance(gamma, str):
         if gamma not in ("scale", "auto"):
             raise ValueError(
@@ -99,7 +104,7 @@ def resolve_gamma(X, gamma) -> float:
             )
         if gamma == "auto":
             return 1.0 / X.shape[1]
-        variance = _variance(X)
+        variance = _variance(X, weight)
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
     number = isinstance(gamma, Real) and not isinstance(gamma, bool)
     if not number or not 0 < gamma < np.inf:
@@ -126,14 +131,19 @@ def _check_coef0(coef0, kernel: str) -> float:
     return float(coef0)
 
 
-def _variance(X) -> float:
+def _variance(X, weight) -> float:
     """Variance of all entries of X, in float64."""
-    if not sparse.issparse(X):
+    n, d = X.shape
+    if weight is None and not sparse.issparse(X):
         return float(X.var(dtype=np.float64))
-    values = X.data.astype(np.float64)
-    size = X.shape[0] * X.shape[1]
-    mean = values.sum() / size
-    return float(((values - mean) ** 2).sum() / size + mean**2 * (1 - len(values) / size))
+    share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
+    mean = float((share @ X).mean())
+    if sparse.issparse(X):
+        Z = X.astype(np.float64)
+        stored = np.diff(Z.indptr)
+        Z.data = (Z.data - mean) ** 2
+        return float((share @ Z).sum() / d + mean**2 * (1.0 - share @ stored / d))
+    return float(share @ np.einsum("ij,ij->i", X - mean, X - mean, dtype=np.float64) / d)
 
 
 # --- matrices given -------------------------------------------------------------------
@@ -152,8 +162,7 @@ def check_precomputed(K) -> None:
     """Refuse a matrix that is no Gram matrix: not square, not symmetric, or with k(x, z)² >
     k(x, x) k(z, z), which no inner product allows.
 
-    Passing does not prove that K is positive semidefinite; a factorisation does, and
-    ``refuse_indefinite`` says so where one fails.
+    Passing does not prove that K is positive semidefinite; see ``check_definite``.
     """
     check_square(K)
     diagonal = np.asarray(K.diagonal(), dtype=np.float64)
@@ -202,12 +211,36 @@ def _refuse(bad, i, j, a, b, words: str) -> None:
     raise ValueError(words.format(i=int(i), j=int(j), a=abs(a) if words is _TOO_LARGE else a, b=b))
 
 
-def refuse_indefinite(K, lowest: float) -> None:
-    """Raise, for a factorisation that found the eigenvalue ``lowest`` below zero."""
-    raise ValueError(
-        f"The kernel matrix is not positive semidefinite: its smallest eigenvalue is {lowest:.3g}, "
-        f"for entries of size {float(np.abs(K).max()):.3g}. {_REMEDY}"
-    )
+def check_definite(K: np.ndarray) -> None:
+    """Refuse a symmetric matrix with a negative eigenvalue, as far as some steps of Lanczos's
+    method show one: each costs a product with K, and what they find is there."""
+    lowest, highest = _extreme_eigenvalues(K)
+    if lowest < -INDEFINITE * max(abs(highest), abs(lowest)):
+        raise ValueError(
+            f"The kernel matrix is not positive semidefinite: it has an eigenvalue of {lowest:.3g} "
+            f"or less, its largest is {highest:.3g}. {_REMEDY}"
+        )
+
+
+def _extreme_eigenvalues(K: np.ndarray) -> tuple[float, float]:
+    """The smallest and the largest Ritz value: both are attained, xᵀKx for unit vectors x."""
+    n = len(K)
+    steps = min(n, LANCZOS)
+    Q = np.zeros((steps, n))
+    T = np.zeros((steps, steps))
+    q = np.random.default_rng(0).standard_normal(n)
+    for i in range(steps):
+        q -= Q.T @ (Q @ q)
+        q -= Q.T @ (Q @ q)  # twice is enough
+        length = float(np.linalg.norm(q))
+        if length <= np.finfo(float).eps * n * max(1.0, float(np.abs(T).max())):
+            T = T[:i, :i]
+            break
+        Q[i] = q / length
+        q = K @ Q[i]
+        T[: i + 1, i] = T[i, : i + 1] = Q[: i + 1] @ q
+    values = np.linalg.eigvalsh(T)
+    return float(values[0]), float(values[-1])
 
 
 # --- matrices computed ----------------------------------------------------------------

@@ -1,0 +1,89 @@
+"""The certificate of Fisher's discriminant: the criterion and the best it could be.
+
+    J(w) = wᵀ S_b w / wᵀ Σ w,     S_b = Σ_c π_c (m_c − m)(m_c − m)ᵀ
+
+The largest J is the largest eigenvalue of M Σ⁻¹ Mᵀ, M the rows √π_c (m_c − m).  With any Y near
+Σ⁻¹Mᵀ and its residual E = Mᵀ − ΣY, recomputed from the data,
+
+    M Σ⁻¹ Mᵀ = M Y + Yᵀ E + Eᵀ Σ⁻¹ E,
+
+so that what Y gets wrong enters the bound at second order only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .normal_equations import table
+
+
+@dataclass(frozen=True)
+class FisherCriterion:
+    """How well the directions found separate the class means, and that none does better.
+
+    ``criterion``: J of every direction, recomputed from the projected data, largest first;
+    ``bound``: no direction has a larger J (within the range of the covariance where that is
+    singular); ``relative_residual``: of the eigenvalue equation S_b v = J Σ v, in units of the
+    features' deviations; ``orthogonality``: how far the directions are from Σ-orthonormal.
+    """
+
+    criterion: tuple[float, ...]
+    bound: float
+    relative_residual: float
+    orthogonality: float
+    system: str
+    factorisation: str
+    size: int
+    rank: int
+    condition: float
+    refinements: int
+    problem: str
+    method: str = "recomputed from the data in float64"
+
+    @property
+    def relative_gap(self) -> float:
+        """How much larger J could be, relative to the best found; ∞ where nothing is proved."""
+        best = max(self.criterion, default=0.0)
+        if not np.isfinite(self.bound):
+            return np.inf
+        return max(0.0, self.bound - best) / max(best, np.finfo(float).tiny)
+
+    def holds(self, tol: float) -> bool:
+        """Whether no direction is better by more than ``tol``, and the equation holds to it."""
+        return bool(self.relative_gap <= tol and self.relative_residual <= tol)
+
+    @property
+    def full_rank(self) -> bool:
+        return self.rank == self.size
+
+    def to_dict(self) -> dict:
+        return dict(vars(self)) | {"relative_gap": self.relative_gap}
+
+    def __str__(self) -> str:
+        best = max(self.criterion, default=0.0)
+        rank = "" if self.full_rank else (
+            f"; rank {self.rank} of {self.size}: outside its range the classes have no spread and "
+            "J no bound, consider shrinkage"
+        )  # fmt: skip
+        return (
+            f"criterion J = {best:.6g}, no direction above {self.bound:.6g} (relative residual "
+            f"{self.relative_residual:.1e}; {self.system} system, {self.factorisation}, condition "
+            f"{self.condition:.1e}{rank})"
+        )
+
+    def _repr_html_(self) -> str:
+        return table(
+            {
+                "problem": self.problem,
+                "criterion J": ", ".join(f"{J:.6g}" for J in self.criterion),
+                "no direction above": f"{self.bound:.6g}",
+                "relative residual": f"{self.relative_residual:.2e}",
+                "system": f"{self.system}, {self.size} unknowns",
+                "factorisation": f"{self.factorisation}, {self.refinements} refinements",
+                "rank": f"{self.rank} of {self.size}",
+                "condition number": f"{self.condition:.2e}",
+                "computed": self.method,
+            }
+        )

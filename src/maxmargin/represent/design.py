@@ -1,0 +1,277 @@
+"""The matrix A of a least-squares problem: rows times √s, centred; never formed.
+
+    A_i = √s_i (x_i − m_{c(i)}) D        c(i): one group for all rows, or the row's class
+                                         D: a scale for every column, or none
+
+A least-squares fit with a free bias centres all rows at their weighted mean; Fisher's
+discriminant centres each class at its own.  Products with A and its two Gram matrices are
+computed in float64, some rows (or columns) at a time, whatever the precision of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg.blas import dsyrk, ssyrk
+
+from .gram import column_gram
+from .rows import as_rows
+
+# Values converted to float64 at a time: in products about one cache, and in Gram matrices at
+# least so many rows that adding to the Gram matrix costs little beside computing it.
+PASS_VALUES = 1 << 17
+GRAM_ROWS = 512
+# A mean of so many deviations costs that factor in precision when it is taken off afterwards.
+FAR = 100.0
+# Rows whose deviation tells.
+SAMPLE = 16
+
+
+class Design:
+    """A as above.  ``codes`` names each row's group; ``weight`` None: all one."""
+
+    def __init__(
+        self, X, weight=None, centred=True, codes=None, groups=1, scale=None, centres=None
+    ):
+        if scale is not None and sparse.issparse(X):
+            X = sparse.csr_array(X @ sparse.diags_array(scale))
+            centres = None if centres is None else centres * scale
+            scale = None
+        self.X, self.shape, self.scale = X, X.shape, scale
+        self.root = None if weight is None else np.sqrt(weight)
+        self.codes = codes
+        share = np.ones(X.shape[0]) if weight is None else weight
+        self.mass = np.bincount(codes, share, groups) if codes is not None else _total(share)
+        self.centres = np.zeros((groups, X.shape[1])) if centres is None else centres
+        if centred and centres is None:
+            self.centres = self._means(share, groups)
+        self.norms: np.ndarray | None = None  # ‖column of A‖, known once a Gram matrix is
+
+    @property
+    def mean(self) -> np.ndarray:
+        return self.centres[0]
+
+    def _means(self, share, groups) -> np.ndarray:
+        """The weighted mean of every group."""
+        sums = np.zeros((groups, self.shape[1]))
+        for part in self.parts(PASS_VALUES):
+            block = self.X[part].astype(np.float64, copy=False)
+            if self.codes is None:
+                sums[0] += share[part] @ block
+            else:
+                sums += (self._members(part) * share[part]) @ block
+        return sums / np.maximum(self.mass, np.finfo(float).tiny)[:, None]
+
+    def _members(self, part) -> np.ndarray:
+        """1 where a row of the part belongs to a group, (groups, rows)."""
+        return (self.codes[part] == np.arange(len(self.mass))[:, None]).astype(np.float64)
+
+    def parts(self, values: int, fewest: int = 16) -> Iterator[slice]:
+        """Slices of rows with about so many values."""
+        n, d = self.shape
+        size = max(fewest, values // max(1, d))
+        return (slice(start, min(n, start + size)) for start in range(0, n, size))
+
+    # --- products ---------------------------------------------------------------------
+
+    def rows(self, part: slice, dtype=np.float64) -> np.ndarray:
+        """Some rows of A, as a fresh dense block."""
+        root = None if self.root is None else self.root[part, None]
+        return _centred(self.X[part], self._centre(part), root, self.scale, dtype)
+
+    def points(self, part: slice) -> np.ndarray:
+        """Some rows centred, without their weights."""
+        return _centred(self.X[part], self._centre(part), None, self.scale, np.float64)
+
+    def columns(self, part: slice, dtype=np.float64) -> np.ndarray:
+        """Some columns of A, as a fresh dense block."""
+        return self._far_columns(part, None if self.root is None else self.root[:, None], dtype)
+
+    def _far_columns(self, part: slice, root=None, dtype=np.float64) -> np.ndarray:
+        centre = self.centres[0, part] if self.codes is None else self.centres[self.codes, part]
+        scale = None if self.scale is None else self.scale[part]
+        return _centred(self.X[:, part], centre, root, scale, dtype)
+
+    def _centre(self, part: slice) -> np.ndarray:
+        return self.mean if self.codes is None else self.centres[self.codes[part]]
+
+    def apply(self, W) -> np.ndarray:
+        """A W."""
+        out = np.empty((self.shape[0], W.shape[1]))
+        shift = self.centres @ W
+        for part in self.parts(PASS_VALUES):
+            out[part] = self._forward(part, self._block(part), W, shift)
+        return out
+
+    def adjoint(self, R) -> np.ndarray:
+        """Aᵀ R."""
+        if self._sideways:
+            return self._by_columns(R, None)
+        return self.sweep(None, lambda part, _: R[part], R.shape[1])
+
+    def outer(self, Z) -> tuple[np.ndarray, np.ndarray]:
+        """W = AᵀZ and A W: of a wide A in one pass."""
+        if not self._sideways:
+            W = self.adjoint(Z)
+            return W, self.apply(W)
+        F = np.zeros(Z.shape)
+        W = self._by_columns(Z, F)
+        if not self.far:
+            F -= self._shift(slice(None), self.centres @ W)
+        return W, F if self.root is None else self.root[:, None] * F
+
+    @property
+    def _sideways(self) -> bool:
+        return self.shape[1] > self.shape[0] and not sparse.issparse(self.X)
+
+    def _by_columns(self, Z, F) -> np.ndarray:
+        """Aᵀ Z, some columns at a time, and their part of X (Aᵀ Z) added to F."""
+        n, d = self.shape
+        Z = Z if self.root is None else self.root[:, None] * Z
+        sums = self._sums(slice(None), Z)
+        W, size = np.empty((d, Z.shape[1])), max(16, PASS_VALUES // n)
+        for start in range(0, d, size):
+            part = slice(start, start + size)
+            if self.far:
+                block = self._far_columns(part)
+                np.matmul(block.T, Z, out=W[part])
+            else:
+                block = self.X[:, part].astype(np.float64, copy=False)
+                np.matmul(block.T, Z, out=W[part])
+                W[part] -= self.centres[:, part].T @ sums
+            if F is not None:
+                F += block @ W[part]
+        return W
+
+    def _sums(self, part: slice, R) -> np.ndarray:
+        """Σ R over the rows of each group."""
+        if self.codes is None:
+            return (np.ones(len(R)) @ R)[None, :]  # quicker than R.sum(axis=0)
+        return self._members(part) @ R
+
+    def _shift(self, part: slice, shift) -> np.ndarray:
+        return shift if self.codes is None else shift[self.codes[part]]
+
+    def normal(self, W) -> np.ndarray:
+        """Aᵀ A W."""
+        return self.sweep(W, lambda _, F: F, W.shape[1])
+
+    def sweep(self, W, respond: Callable, width: int) -> np.ndarray:
+        """Aᵀ R for R = respond(part, A W there), some rows at a time: one pass over the data."""
+        out, sums = np.zeros((self.shape[1], width)), np.zeros((len(self.centres), width))
+        shift = None if W is None else self.centres @ W
+        for part in self.parts(PASS_VALUES):
+            block = self._block(part)
+            R = respond(part, None if W is None else self._forward(part, block, W, shift))
+            if self.root is not None:
+                R = self.root[part, None] * R
+            out += block.T @ R
+            if not self.far:
+                sums += self._sums(part, R)
+        return out - self.centres.T @ sums
+
+    def _block(self, part: slice):
+        """Some rows of X in float64, centred now where the data are far from the origin."""
+        if self.far:
+            return _centred(self.X[part], self._centre(part), None, self.scale, np.float64)
+        return self.X[part].astype(np.float64, copy=False)
+
+    def _forward(self, part: slice, block, W, shift) -> np.ndarray:
+        F = block @ W
+        if not self.far:
+            F -= self._shift(part, shift)
+        if self.root is not None:
+            F *= self.root[part, None]
+        return F
+
+    @cached_property
+    def far(self) -> bool:
+        """Whether centring must come first: dense data far from the origin, or to be scaled."""
+        if sparse.issparse(self.X) or self.scale is not None:
+            return self.scale is not None
+        some = self.X[:: max(1, self.shape[0] // SAMPLE)].astype(np.float64)
+        deviation = some.std(axis=0)
+        return bool((np.abs(self.centres).max(axis=0) > FAR * deviation)[deviation > 0].any())
+
+    # --- Gram matrices: the lower triangle is valid, in Fortran order --------------------
+
+    def column_gram(self, dtype=np.float64) -> np.ndarray:
+        """Aᵀ A, d × d."""
+        if sparse.issparse(self.X):
+            G = self._sparse_column_gram()
+        else:
+            G = np.zeros((self.shape[1],) * 2, dtype=dtype, order="F")
+            syrk = dsyrk if dtype == np.float64 else ssyrk
+            for part in self.parts(PASS_VALUES, GRAM_ROWS):
+                A = self.rows(part, dtype)
+                G = syrk(1.0, A.T, beta=1.0, c=G, lower=1, overwrite_c=1)
+        self.norms = np.sqrt(np.maximum(G.diagonal().astype(np.float64), 0.0))
+        return G
+
+    def _sparse_column_gram(self) -> np.ndarray:
+        n, _ = self.shape
+        s = np.ones(n) if self.root is None else self.root**2
+        mean = self.mass @ self.centres / max(self.mass.sum(), np.finfo(float).tiny)
+        G, _ = column_gram(as_rows(self.X), np.arange(n), s, mean)
+        if self.codes is not None:  # between the centres there is nothing left to count
+            apart = np.sqrt(self.mass)[:, None] * (self.centres - mean)
+            G -= apart.T @ apart
+        return G
+
+    def row_gram(self, dtype=np.float64) -> np.ndarray:
+        """A Aᵀ, n × n."""
+        n, d = self.shape
+        if sparse.issparse(self.X):
+            return self._sparse_row_gram()
+        K = np.zeros((n, n), dtype=dtype, order="F")
+        self.norms = np.empty(d)
+        syrk = dsyrk if dtype == np.float64 else ssyrk
+        size = max(GRAM_ROWS, PASS_VALUES // max(1, n))
+        for start in range(0, d, size):
+            part = slice(start, start + size)
+            A = self.columns(part, dtype)
+            self.norms[part] = np.sqrt(np.einsum("ij,ij->j", A, A))
+            K = syrk(1.0, A.T, trans=1, beta=1.0, c=K, lower=1, overwrite_c=1)
+        return K
+
+    def _sparse_row_gram(self) -> np.ndarray:
+        X = self.X.astype(np.float64, copy=False)
+        codes = np.zeros(self.shape[0], dtype=int) if self.codes is None else self.codes
+        K = (X @ X.T).toarray(order="F")
+        cross = np.asarray(X @ self.centres.T)[:, codes]
+        K -= cross
+        K -= cross.T
+        K += (self.centres @ self.centres.T)[np.ix_(codes, codes)]
+        if self.root is not None:
+            K *= self.root
+            K *= self.root[:, None]
+        return K
+
+    def column_norms(self) -> np.ndarray:
+        """‖column of A‖, from the Gram matrix where there was one."""
+        if self.norms is None:
+            total = np.zeros(self.shape[1])
+            for part in self.parts(PASS_VALUES):
+                A = self.rows(part)
+                total += np.einsum("ij,ij->j", A, A)
+            self.norms = np.sqrt(total)
+        return self.norms
+
+
+def _centred(block, centre, root, scale, dtype) -> np.ndarray:
+    """√s (x − centre) D; in float32 the result is rounded, and the centre if the data are."""
+    block = block.toarray() if sparse.issparse(block) else block
+    if dtype == np.float32 and block.dtype == np.float32:
+        centre = centre.astype(np.float32)
+    block = np.subtract(block, centre, out=np.empty(block.shape, dtype), casting="same_kind")
+    for factor in (root, scale):
+        if factor is not None:
+            block *= factor.astype(dtype, copy=False)
+    return block
+
+
+def _total(share) -> np.ndarray:
+    return np.array([share.sum()])
