@@ -1,12 +1,18 @@
 """scikit-learn's own checks of the closed forms and the bases, without exemptions."""
 
+import numpy as np
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import (
     FisherDiscriminant,
+    FunctionBasis,
     KernelRidge,
     KernelRidgeClassifier,
     LeastSquaresClassifier,
+    PolarBasis,
+    PolynomialBasis,
+    QuadraticBasis,
+    RadialBasis,
 )
 
 
@@ -21,6 +27,13 @@ from maxmargin import (
         KernelRidge(),
         KernelRidge(alphas=[0.5], kernel="poly"),
         KernelRidgeClassifier(),
+        PolarBasis(),
+        PolarBasis(center="mean"),
+        QuadraticBasis(),
+        PolynomialBasis(degree=2, bias=True),
+        RadialBasis(centers=7),
+        FunctionBasis(),
+        FunctionBasis(np.tanh),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from maxmargin.estimators.kernel_perceptron import KernelPerceptron
 from maxmargin.estimators.perceptron import Perceptron
 from maxmargin.represent.kernel_rows import TOGETHER, KernelRows
+from maxmargin.represent.kernels import Kernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -76,7 +77,7 @@ def test_cache_is_bounded_and_changes_nothing():
     small = KernelPerceptron(gamma=5.0, cache_megabytes=1e-3, max_passes=5).fit(X, y)
     large = KernelPerceptron(gamma=5.0, max_passes=5).fit(X, y)
     assert np.array_equal(small.updated_, large.updated_)
-    rows = KernelRows(X, "rbf", {"gamma": 5.0}, 1e-3)
+    rows = KernelRows(X, Kernel("rbf", 5.0), 1e-3)
     for i in range(100):
         expected = rbf_kernel(X[i : i + 1], X, 5.0)[0]
         np.testing.assert_allclose(rows.row(i, range(i, i + 9)), expected)
@@ -89,6 +90,11 @@ def test_cache_is_bounded_and_changes_nothing():
         ({"kernel": "cubic"}, "kernel must be one of"),
         ({"gamma": -1.0}, "gamma must be"),
         ({"gamma": "wide"}, "gamma must be one of"),
+        ({"kernel": "poly", "degree": 0}, "degree must be"),
+        ({"kernel": "poly", "degree": 2.5}, "degree must be"),
+        ({"kernel": "poly", "coef0": -1.0}, "coef0 must not be negative"),
+        ({"coef0": np.inf}, "coef0 must be"),
+        ({"kernel": lambda a, b: np.nan}, "not a finite number"),
         ({"cache_megabytes": 0}, "cache_megabytes must be"),
     ],
 )

@@ -12,7 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..certify.mistakes import PerceptronCertificate
-from ..represent.kernel_rows import KernelRows, between
+from ..represent.kernel_rows import KernelRows
+from ..represent.kernels import check_precomputed, kernel_for
 from ..solve.kernel_perceptron import KernelLearner, tally
 from ..solve.passes import Halt, run_passes
 from ..solve.perceptron import Rule
@@ -23,11 +24,8 @@ from .validation import (
     check_class_weight,
     check_rows,
     check_training,
-    one_of,
     positive,
 )
-
-KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomputed"]
 
 # Share of the cache's size that a block of kernel values may take when predicting; the
 # kernel functions themselves need a few more of the same size while they work.
@@ -43,7 +41,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     ----------
     kernel : {"rbf", "linear", "poly", "sigmoid", "laplacian", "cosine", "precomputed"} or
         callable, default="rbf"
-        "precomputed": X is the n × n Gram matrix, and (m, n) kernel values at prediction.
+        "precomputed": X is the n × n Gram matrix, and (m, n) kernel values at prediction.  A
+        callable maps two rows to a number, or two matrices to the matrix of values.
     gamma : float, "scale" or "auto", default="scale"
         1/(d · variance of X) for "scale", 1/d for "auto".
     degree, coef0 : of the polynomial kernel (γ x·x′ + coef0)^degree, and of the sigmoid
@@ -110,40 +109,19 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
             plan = check_plan(self)
             megabytes = positive("cache_megabytes", self.cache_megabytes)
             X, classes, codes = check_training(self, X, y)
-            parameters = self._parameters(X)
+            kernel = kernel_for(X, self.kernel, self.gamma, self.degree, self.coef0)
+            if kernel.precomputed:
+                check_precomputed(X)
             height = 1 if len(classes) == 2 else len(classes)
-            gram = KernelRows(X, self.kernel, parameters, megabytes)
+            gram = KernelRows(X, kernel, megabytes)
             learner = KernelLearner(gram, codes, self._rule(classes, codes), height)
         run = run_passes(learner, plan, len(codes), check_random_state(self.random_state))
         if run.pocket is not None:
             learner.alpha = run.pocket
-        self.classes_, self._kernel_parameters = classes, parameters
+        self.classes_, self._kernel = classes, kernel
         self._keep(learner, X)
         self._account(learner, run, X)
         return self
-
-    def _parameters(self, X) -> dict:
-        if not callable(self.kernel):
-            one_of("kernel", self.kernel, KERNELS)
-        if self._precomputed and X.shape[0] != X.shape[1]:
-            raise ValueError(
-                'kernel="precomputed" needs the square Gram matrix of the training points, '
-                f"got shape {X.shape}. Pass K with K[i, j] = k(x_i, x_j)."
-            )
-        if self._precomputed or callable(self.kernel):
-            return {}
-        return {"gamma": self._gamma(X), "degree": self.degree, "coef0": self.coef0}
-
-    def _gamma(self, X) -> float:
-        if not isinstance(self.gamma, str):
-            return positive("gamma", self.gamma)
-        if one_of("gamma", self.gamma, ["scale", "auto"]) == "auto":
-            return 1.0 / X.shape[1]
-        if sparse.issparse(X):
-            variance = float(X.multiply(X).mean() - X.mean() ** 2)
-        else:
-            variance = float(X.var())
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
     @property
     def _precomputed(self) -> bool:
@@ -189,7 +167,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
                 K = part[:, self.support_]
                 K = K.toarray() if sparse.issparse(K) else K
             else:
-                K = between(part, self.support_vectors_, self.kernel, self._kernel_parameters)
+                K = self._kernel(part, self.support_vectors_)
             F[start : start + block] = K @ self.dual_coef_.T + self.intercept_
         return F
 

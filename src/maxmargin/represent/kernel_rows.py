@@ -10,8 +10,8 @@ from collections import OrderedDict
 
 import numpy as np
 from scipy import sparse
-from sklearn import config_context
-from sklearn.metrics.pairwise import pairwise_kernels
+
+from .kernels import Kernel
 
 # Rows computed together: one matrix product costs little more than one row of it.
 TOGETHER = 16
@@ -20,19 +20,20 @@ TOGETHER = 16
 class KernelRows:
     """Gram rows of the training points under one kernel; ``"precomputed"``: of a matrix given."""
 
-    def __init__(self, X, kernel, parameters: dict, megabytes: float):
-        self.X, self.kernel, self.parameters = X, kernel, parameters
+    def __init__(self, X, kernel: Kernel, megabytes: float):
+        self.X, self.kernel = X, kernel
         self.length = X.shape[0]
         self.capacity = max(TOGETHER, int(megabytes * 1e6 / (8 * self.length)))
         self._kept: OrderedDict[int, np.ndarray] = OrderedDict()
 
     def row(self, i: int, soon=()) -> np.ndarray:
         """K_i in float64.  ``soon`` names rows likely to be asked for next."""
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
-            return np.asarray(self.X[i], dtype=np.float64)
+        if self.kernel.precomputed:
+            row = self.X[[i]].toarray()[0] if sparse.issparse(self.X) else self.X[i]
+            return np.asarray(row, dtype=np.float64)
         if i not in self._kept:
             missing = [i, *(j for j in soon if j != i and j not in self._kept)][:TOGETHER]
-            block = between(self.X[missing], self.X, self.kernel, self.parameters)
+            block = self.kernel(self.X[missing], self.X)
             for j, line in zip(missing, block, strict=True):
                 self._kept[j] = line.copy()
             while len(self._kept) > self.capacity:
@@ -40,17 +41,3 @@ class KernelRows:
         else:
             self._kept.move_to_end(i)
         return self._kept[i]
-
-
-def between(A, B, kernel, parameters: dict) -> np.ndarray:
-    """The kernel of every row of A with every row of B, in float64."""
-    with config_context(assume_finite=True):  # checked at the door already
-        K = pairwise_kernels(A, B, metric=kernel, filter_params=True, **parameters)
-    K = K.toarray() if sparse.issparse(K) else K
-    K = np.asarray(K, dtype=np.float64)
-    if not np.isfinite(K).all():
-        raise ValueError(
-            f"The kernel {kernel!r} returned a value that is not a finite number. It must map two "
-            "rows to a number; check its parameters and the scale of the features."
-        )
-    return K

@@ -251,23 +251,24 @@ def _tiled(kernel: Kernel, A, B) -> np.ndarray:
     symmetric, B = B is None, A if B is None else B
     centre = _centre(B) if kernel.name == "rbf" else 0.0
     K = np.empty((A.shape[0], B.shape[0]))
-    for j in _starts(B):
-        right = _tile(kernel, B, j, centre)
-        for i in _starts(A):
-            if symmetric and i < j:
+    wide = TILE if symmetric else max(TILE, TILE * TILE // max(1, A.shape[0]))
+    for columns in _parts(B, wide):
+        right = _tile(kernel, B[columns], centre)
+        for rows in _parts(A, TILE):
+            if symmetric and rows.start < columns.start:
                 continue
-            left = right if symmetric and i == j else _tile(kernel, A, i, centre)
+            left = right if symmetric and rows == columns else _tile(kernel, A[rows], centre)
             block = _values(kernel, left, right)
-            K[i : i + TILE, j : j + TILE] = block
+            K[rows, columns] = block
             if symmetric:
-                K[j : j + TILE, i : i + TILE] = block.T
+                K[columns, rows] = block.T
     if symmetric and kernel.name == "rbf":
         np.fill_diagonal(K, 1.0)
     return K
 
 
-def _starts(X) -> range:
-    return range(0, X.shape[0], TILE)
+def _parts(X, size: int) -> Iterator[slice]:
+    return (slice(start, start + size) for start in range(0, X.shape[0], size))
 
 
 def _centre(X) -> np.ndarray | float:
@@ -275,9 +276,9 @@ def _centre(X) -> np.ndarray | float:
     return 0.0 if sparse.issparse(X) else X.mean(axis=0, dtype=np.float64)
 
 
-def _tile(kernel: Kernel, X, start: int, centre):
+def _tile(kernel: Kernel, X, centre):
     """Some rows in float64, and their squared lengths where the kernel needs them."""
-    block = X[start : start + TILE].astype(np.float64, copy=False)
+    block = X.astype(np.float64, copy=False)
     if kernel.name != "rbf":
         return block, None
     if not sparse.issparse(block):
