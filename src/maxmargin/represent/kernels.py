@@ -259,6 +259,8 @@ def _tiled(kernel: Kernel, A, B) -> np.ndarray:
                 continue
             left = right if symmetric and rows == columns else _tile(kernel, A[rows], centre)
             block = _values(kernel, left, right)
+            if left is right:
+                block = 0.5 * (block + block.T)  # rounding is not symmetric by itself
             K[rows, columns] = block
             if symmetric:
                 K[columns, rows] = block.T
