@@ -25,6 +25,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.footprint
 	$(BIN)/python -m benchmarks.perceptron
+	$(BIN)/python -m benchmarks.closed_forms
 	$(BIN)/python -m benchmarks.softmax $(if $(DATA),--data $(DATA))
 	$(if $(DATA),$(BIN)/python -m benchmarks.multiclass --data $(DATA))
 	$(BIN)/python -m benchmarks.rules $(if $(DATA),--data $(DATA))

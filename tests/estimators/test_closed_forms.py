@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import (
     FisherDiscriminant,
@@ -112,6 +113,10 @@ def test_iterations_are_told(monkeypatch):
     assert model.certificate_.holds(1e-10)
     dense = LeastSquaresClassifier(0.1).fit(X.toarray(), y)
     np.testing.assert_allclose(model.coef_, dense.coef_, atol=1e-8)
+    monkeypatch.setattr(solver, "CG_STEPS", 3)
+    with pytest.warns(ConvergenceWarning, match="use a ridge"):
+        early = LeastSquaresClassifier(0.1).fit(X, y)
+    assert early.certificate_.refinements == 3
     with pytest.raises(ValueError, match="too large"):
         LeastSquaresClassifier(alphas=[0.1, 1.0]).fit(X, y)
     with pytest.raises(ValueError, match="both are too large"):

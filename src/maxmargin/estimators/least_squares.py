@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..certify.normal_equations import (
@@ -27,6 +29,10 @@ from .validation import (
     check_training,
     check_weights,
 )
+
+
+# A relative residual of the normal equations above this is worth a warning.
+ENOUGH = 1e-6
 
 
 @dataclass(frozen=True)
@@ -111,7 +117,19 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
             self.alpha_ = alpha
             self.coef_, self.intercept_ = self._model(design, found.W, found.offset)
             self.certificate_ = self._certify(design, targets, found, length)
+        if not self.certificate_.holds(ENOUGH):
+            self._warn()
         return self
+
+    def _warn(self) -> None:
+        proof = self.certificate_
+        advice = "use a ridge, alpha > 0, or scale the features to similar size"
+        warnings.warn(
+            f"LeastSquaresClassifier solved its normal equations to {proof.relative_residual:.1e} "
+            f"only ({proof}). The model is kept. To get closer: {advice}.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
     def _pose(self, X, codes, weight):
         """A, T, the mean of T and its length about it."""

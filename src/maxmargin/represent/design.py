@@ -57,7 +57,7 @@ class Design:
     def _means(self, share, groups) -> np.ndarray:
         """The weighted mean of every group."""
         sums = np.zeros((groups, self.shape[1]))
-        for part in self.parts(PASS_VALUES):
+        for part in self.parts(PASS_VALUES, stored=True):
             block = self.X[part].astype(np.float64, copy=False)
             if self.codes is None:
                 sums[0] += share[part] @ block
@@ -69,10 +69,12 @@ class Design:
         """1 where a row of the part belongs to a group, (groups, rows)."""
         return (self.codes[part] == np.arange(len(self.mass))[:, None]).astype(np.float64)
 
-    def parts(self, values: int, fewest: int = 16) -> Iterator[slice]:
-        """Slices of rows with about so many values."""
-        n, d = self.shape
-        size = max(fewest, values // max(1, d))
+    def parts(self, values: int, fewest: int = 16, stored=False) -> Iterator[slice]:
+        """Slices of rows with about so many values, all or those stored."""
+        n, width = self.shape
+        if stored and sparse.issparse(self.X):
+            width = self.X.nnz // n
+        size = max(fewest, values // max(1, width))
         return (slice(start, min(n, start + size)) for start in range(0, n, size))
 
     # --- products ---------------------------------------------------------------------
@@ -102,7 +104,7 @@ class Design:
         """A W."""
         out = np.empty((self.shape[0], W.shape[1]))
         shift = self.centres @ W
-        for part in self.parts(PASS_VALUES):
+        for part in self.parts(PASS_VALUES, stored=True):
             out[part] = self._forward(part, self._block(part), W, shift)
         return out
 
@@ -163,7 +165,7 @@ class Design:
         """Aᵀ R for R = respond(part, A W there), some rows at a time: one pass over the data."""
         out, sums = np.zeros((self.shape[1], width)), np.zeros((len(self.centres), width))
         shift = None if W is None else self.centres @ W
-        for part in self.parts(PASS_VALUES):
+        for part in self.parts(PASS_VALUES, stored=True):
             block = self._block(part)
             R = respond(part, None if W is None else self._forward(part, block, W, shift))
             if self.root is not None:
@@ -252,6 +254,10 @@ class Design:
 
     def column_norms(self) -> np.ndarray:
         """‖column of A‖, from the Gram matrix where there was one."""
+        if self.norms is None and sparse.issparse(self.X):
+            s = np.ones(self.shape[0]) if self.root is None else self.root**2
+            total = s @ self.X.astype(np.float64).power(2) - self.mass @ self.centres**2
+            self.norms = np.sqrt(np.maximum(total, 0.0))
         if self.norms is None:
             total = np.zeros(self.shape[1])
             for part in self.parts(PASS_VALUES):

@@ -229,7 +229,10 @@ def _iterations(design, targets, offset, alpha, length, factors) -> Weights:
     P, rho = Y.copy(), np.einsum("ij,ij->j", R, Y)
     goal, steps = CG_TOL**2 * rho, 0
     while steps < CG_STEPS and (rho > goal).any():
-        Q = design.normal(P) + alpha * P
+        try:
+            Q = design.normal(P) + alpha * P
+        except KeyboardInterrupt:  # W is usable; its residual tells how far it has come
+            break
         bend = np.einsum("ij,ij->j", P, Q)
         step = np.where(bend > 0, rho / np.where(bend > 0, bend, 1.0), 0.0)
         W += step * P
