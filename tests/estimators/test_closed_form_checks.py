@@ -1,4 +1,8 @@
-"""scikit-learn's own checks of the closed forms and the bases, without exemptions."""
+"""scikit-learn's own checks of the closed forms and the bases, without exemptions.
+
+Not with kernel="precomputed": the checks pass matrices that are not positive semidefinite, which
+we refuse.
+"""
 
 import numpy as np
 from sklearn.utils.estimator_checks import parametrize_with_checks

@@ -30,7 +30,6 @@ from .validation import (
     check_weights,
 )
 
-
 # A relative residual of the normal equations above this is worth a warning.
 ENOUGH = 1e-6
 

@@ -16,7 +16,8 @@ def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
     Given the training data (and weights) it must agree with ``model.certificate_``.  Given
     other data it tells, honestly, how far the model is from the optimum there: the
     multipliers are used when there is one for every row, and otherwise rebuilt from the
-    margins, which proves less.
+    margins, which proves less.  Of a closed form (least squares, Fisher, kernel ridge) it
+    recomputes the residual of the equations, on the training rows only for a kernel.
 
     Examples
     --------
@@ -34,10 +35,10 @@ def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
         return model._recertify_values(X, y, sample_weight)
     if not hasattr(model, "_recertify"):
         raise TypeError(
-            "verify recomputes the duality gap of a LinearSVM, a LogisticRegression or a ranker, "
-            f"got {type(model).__name__}. What a perceptron can prove is in its certificate_; the "
-            "machines inside OneVsRest and OneVsOne are in estimators_, their proofs in "
-            "certificates_."
+            "verify recomputes the duality gap of a support vector machine, a LogisticRegression or "
+            f"a ranker, or the equations of a closed form, got {type(model).__name__}. What a "
+            "perceptron can prove is in its certificate_; the machines inside OneVsRest and "
+            "OneVsOne are in estimators_, their proofs in certificates_."
         )
     check_is_fitted(model)
     return model._recertify(*check_known(model, X, y, sample_weight))

@@ -102,7 +102,7 @@ class KernelSystem:
         )
 
     def leave_one_out(self, targets, alphas, spectrum: Spectrum, keep=True) -> LeaveOneOut:
-        """Every row's error without itself: u_i / P_ii with P = (K + αI)⁻¹."""
+        """Every row's error without itself: u_i / P_ii with P = (K + αI)⁻¹; NaN without weight."""
         n = len(self.B)
         whole, T = slice(0, n), targets.block(slice(0, n))
         root = np.ones((n, 1)) if self.root is None else self.root
@@ -114,8 +114,8 @@ class KernelSystem:
             squared.append(float(s @ (E * E).sum(axis=1) / s.sum()))
             if hasattr(targets, "mistakes_of"):
                 wrong.append(float(s @ targets.mistakes_of(whole, T - E) / s.sum()))
-            if keep:
-                scores.append(T - E)
+            if keep:  # a row without weight is in no system, and its score in none of these
+                scores.append(np.where(root > 0, T - E, np.nan))
         return LeaveOneOut(
             np.asarray(alphas, dtype=float), np.array(squared),
             np.array(wrong) if wrong else None, np.array(scores) if keep else None,
