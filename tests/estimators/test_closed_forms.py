@@ -91,6 +91,32 @@ def test_nearly_collinear_columns_are_solved_as_well_as_they_can_be():
     np.testing.assert_allclose(model.decision_function(X), best, atol=1e-5)
 
 
+@pytest.mark.parametrize("scale", [1e100, 1e-100])
+def test_extreme_units(scale):
+    X, y = cloud()
+    model, plain = (LeastSquaresClassifier().fit(Z, y) for Z in (X * scale, X))
+    np.testing.assert_allclose(model.coef_ * scale, plain.coef_, rtol=1e-9)
+    assert model.certificate_.holds(1e-12)
+
+
+def test_squares_too_large_for_float32_go_to_float64():
+    rng = np.random.default_rng(0)
+    X = (1e25 * rng.standard_normal((600, 450))).astype(np.float32)
+    model = LeastSquaresClassifier().fit(X, rng.integers(0, 2, 600))
+    assert model.certificate_.factorisation == "Cholesky"
+    assert model.certificate_.holds(1e-11)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_squares_that_vanish_are_not_called_a_proof():
+    """Features of 1e-160: their squares are no float64 numbers any more."""
+    X, y = cloud()
+    with pytest.warns(ConvergenceWarning):
+        model = LeastSquaresClassifier().fit(1e-160 * X, y)
+    assert not model.certificate_.holds(1e-3)
+    assert "nothing is proved" in str(model.certificate_)
+
+
 def test_kernel_ridge_without_a_ridge_on_repeated_points():
     X, y = cloud(30)
     X, y = np.vstack([X, X[:5]]), np.concatenate([y, 1 - y[:5]])

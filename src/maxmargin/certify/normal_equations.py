@@ -169,9 +169,11 @@ def certify_least_squares(
     excess = size / curvature if curvature > 0 else (np.inf if size else 0.0)
     mass = float(design.mass.sum())
     n, d = design.shape
+    objective = slopes.loss + 0.5 * alpha * float(np.vdot(W, W))
+    finite = np.isfinite(objective) and np.isfinite(W).all()
     return NormalEquations(
-        objective=slopes.loss + 0.5 * alpha * float(np.vdot(W, W)),
-        relative_residual=slopes.relative(design, length),
+        objective=objective,
+        relative_residual=slopes.relative(design, length) if finite else np.inf,
         excess=excess + 0.5 * float(slopes.bias @ slopes.bias) / mass,
         null_objective=0.5 * length**2,
         alpha=alpha,

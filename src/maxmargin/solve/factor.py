@@ -30,14 +30,17 @@ class Cholesky:
         alive = ~dead & (diagonal > 0)
         self.D = np.zeros(len(dead))
         self.D[alive] = 1.0 / np.sqrt(diagonal[alive])
-        scale = self.D.astype(M.dtype)
-        M *= scale
-        M *= scale[:, None]
-        np.fill_diagonal(M, 1.0)  # α is in it, to full precision
-        norm = _one_norm(M)
+        with np.errstate(over="ignore", invalid="ignore"):  # in float32; the norm tells
+            scale = self.D.astype(M.dtype)
+            M *= scale
+            M *= scale[:, None]
+            np.fill_diagonal(M, 1.0)  # α is in it, to full precision
+            norm = _one_norm(M)
+        if not np.isfinite(norm):
+            raise Singular
         potrf, pocon = (lapack.spotrf, lapack.spocon) if single else (lapack.dpotrf, lapack.dpocon)
         self.L, failed = potrf(M, lower=1, clean=0, overwrite_a=1)
-        if failed or not np.isfinite(norm):
+        if failed:
             raise Singular
         rcond, _ = pocon(self.L, norm, uplo="L")
         self.condition = 1.0 / max(float(rcond), np.finfo(np.float64).tiny)

@@ -35,8 +35,11 @@ def refined(factor, left: np.ndarray, look: Callable) -> Refined:
     """Start from zero with residual ``left``; ``look(X)`` gives residual, size and more."""
     best, X = None, np.zeros_like(left)
     while best is None or best.steps < STEPS:
-        X = X + factor.solve(left)
-        left, size, seen = look(X)
+        with np.errstate(over="ignore", invalid="ignore"):  # of a poor factor: the size tells
+            X = X + factor.solve(left)
+            left, size, seen = look(X)
+        if not np.isfinite(size):
+            return best or Refined(X, left, np.inf, 0, seen)
         if best is None:
             best, before = Refined(X, left, size, 0, seen), np.inf
         elif size < best.size:
