@@ -77,9 +77,10 @@ def tally(grades: Grades, order: np.ndarray, f: np.ndarray, offset: float) -> Ta
     """Sums over all pairs whose difference of scores is below ``offset``."""
     item, score, rank = _in_order(grades, order, f)
     pull, slack = np.zeros(len(f)), np.zeros(len(f))
-    sums = np.zeros((2, len(order)))
-    total, loss = _tally(grades.start, score, rank, grades.weight[item], offset, *sums)
-    pull[item], slack[item] = sums
+    by_place = np.zeros(len(order)), np.zeros(len(order))
+    weight = grades.weight[item]
+    total, loss = _tally(grades.start, score, rank, weight, offset, by_place[0], by_place[1])
+    pull[item], slack[item] = by_place
     return Tally(pull, slack, total, loss)
 
 
@@ -112,7 +113,8 @@ def between(grades: Grades, order, f, low: float, high: float) -> tuple[np.ndarr
     size = count(grades, order, f, high) - count(grades, order, f, low)
     winner, loser = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
     item, score, rank = _in_order(grades, order, f)
-    _list(item, rank, *_windows(grades.start, score, low, high), winner, loser)
+    first, after = _windows(grades.start, score, low, high)
+    _list(item, rank, first, after, winner, loser)
     return winner, loser
 
 
