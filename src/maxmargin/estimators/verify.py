@@ -35,8 +35,8 @@ def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
         return model._recertify_values(X, y, sample_weight)
     if not hasattr(model, "_recertify"):
         raise TypeError(
-            "verify recomputes the duality gap of a support vector machine, a LogisticRegression or "
-            f"a ranker, or the equations of a closed form, got {type(model).__name__}. What a "
+            "verify recomputes the duality gap of a support vector machine, a LogisticRegression "
+            f"or a ranker, or the equations of a closed form, got {type(model).__name__}. What a "
             "perceptron can prove is in its certificate_; the machines inside OneVsRest and "
             "OneVsOne are in estimators_, their proofs in certificates_."
         )
