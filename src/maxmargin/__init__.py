@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "LinearSVM": "estimators.linear_svm",
+    "KernelSVM": "estimators.kernel_svm",
     "LogisticRegression": "estimators.logistic_regression",
     "LeastSquaresClassifier": "estimators.least_squares",
     "FisherDiscriminant": "estimators.fisher",

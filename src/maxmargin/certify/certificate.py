@@ -49,6 +49,7 @@ class Certificate:
     box_violation: float
     problem: str
     method: str = "recomputed from the data in float64"
+    about: str = ""  # what the proof is about, where that is not the problem asked for
 
     @property
     def gap(self) -> float:
@@ -91,6 +92,7 @@ class Certificate:
             "box_violation": self.box_violation,
             "feasible": self.feasible,
             "method": self.method,
+            "about": self.about,
         }
 
     def __str__(self) -> str:
@@ -110,6 +112,7 @@ class Certificate:
         return (
             f"objective {self.primal:.6g}, proved within {max(0.0, self.gap):.1e} of the optimum "
             f"(relative gap {self.relative_gap:.1e}, worst KKT violation {worst:.1e})"
+            + (f"; this is {self.about}" if self.about else "")
         )
 
     def _repr_html_(self) -> str:
@@ -122,6 +125,7 @@ class Certificate:
             "stationarity in w": f"{self.stationarity:.2e}",
             "stationarity in b": f"{self.bias_residual:.2e}",
             "computed": self.method,
+            **({"of": self.about} if self.about else {}),
         }
         cells = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
@@ -150,7 +154,7 @@ def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None
     kinked = not (problem.hard or isinstance(problem.loss, Logistic))
     if kinked and float(c.max()) * len(c) * np.finfo(float).eps > COUNTS * norm:
         z = _sharpen(problem, w, b, z)
-    loss_sum, conjugate_sum, kkt, box, closest = _sums(
+    loss_sum, conjugate_sum, kkt, box, closest = sums(
         problem.loss, c, problem.cap, alpha, z, problem.hard, hinge, _unit(problem)
     )
     primal = norm + loss_sum
@@ -197,7 +201,7 @@ def _sharpen(problem: Problem, w, b, z) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _sums(loss, c, cap, alpha, z, hard, hinge, per_slope):
+def sums(loss, c, cap, alpha, z, hard, hinge, per_slope):
     """Σ c ℓ(m), Σ c ℓ*(−α/c), worst KKT violation by kind, box violation, smallest margin."""
     loss_sum, conjugate_sum, box, closest = 0.0, 0.0, 0.0, np.inf
     zero, free, bound = 0.0, 0.0, 0.0

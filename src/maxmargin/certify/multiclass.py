@@ -61,7 +61,7 @@ def certify_classes(
     none = np.empty((0, 2))
     for part, s in score_chunks(problem.rows, W):
         s += b
-        _add_up(
+        add_up(
             problem.loss, problem.c[part], problem.y[part], s, beta[part],
             problem.hard, each, hinge, sums, none if worst is None else worst[part],
         )  # fmt: skip
@@ -91,7 +91,7 @@ def certify_classes(
 
 
 @njit(cache=True, nogil=True)
-def _add_up(loss, c, y, s, beta, hard, each, hinge, sums, out):
+def add_up(loss, c, y, s, beta, hard, each, hinge, sums, out):
     """Add a chunk's Σ c ℓ, Σ c ℓ*, KKT violations by kind, box violation, smallest margin."""
     k = s.shape[1]
     unit = np.empty(k)

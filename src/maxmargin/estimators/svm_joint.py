@@ -33,17 +33,22 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
     start = _start(model, problem) if model.warm_start else None
     solution, certificate = solve_classes(problem, watch, model.solver, start)
     W, b, beta = solution.point
-    worst, total = solution.slacks.T
+    model.coef_ = W
+    keep(model, problem, beta, solution.slacks, b, float(np.sum(W * W)))
+    model._note(solution, certificate)
+    return solution.ending
+
+
+def keep(model, problem: MulticlassProblem, beta, slacks, b, norm: float) -> None:
+    """What k classes tell of a fit, of whatever kind; ``slacks`` (n, 2) are worst and summed."""
+    worst, total = slacks.T
     one_each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
     slack = np.maximum(0.0, worst) if one_each else total
-    model.coef_, model.intercept_, model.alpha_ = W, b, beta
+    model.intercept_, model.alpha_ = b, beta
     model.slack_ = np.where(problem.c > 0, slack, 0.0)
     model.support_ = np.flatnonzero(beta.any(axis=1))
     model.support_kind_ = support_kinds(problem, beta, worst)[model.support_]
-    norm = float(np.linalg.norm(W))
-    model.margin_ = 1.0 / (np.sqrt(2.0) * norm) if norm > 0 else np.inf
-    model._note(solution, certificate)
-    return solution.ending
+    model.margin_ = 1.0 / float(np.sqrt(2.0 * norm)) if norm > 0 else np.inf
 
 
 def dual_coef(model) -> np.ndarray:

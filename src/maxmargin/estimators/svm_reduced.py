@@ -6,9 +6,10 @@ the sums of theirs, and so is the proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,15 +21,19 @@ from ..solve.contract import Ending, Point, Watch
 from . import svm_two
 from .validation import one_of
 
+P = TypeVar("P", bound=Problem)
 RULES = {"rest": "one against the rest", "pairs": "one against one"}
 _EVERY_ROW = slice(None)
 # Multipliers of all machines that are kept in one array.
 MOST_MULTIPLIERS = 5e8
 
 
-def questions(model, X, codes, weight) -> Iterator[tuple[Problem, slice | np.ndarray]]:
-    """The two-class problems, each with the rows it is about.  The first class is positive."""
-    k, whole = len(model.classes_), svm_two.pose(model, X, codes, weight)
+def questions(model, codes, whole: P, part: Callable) -> Iterator[tuple[P, slice | np.ndarray]]:
+    """The two-class problems, each with the rows it is about.  The first class is positive.
+
+    ``whole`` has all rows, and ``part(whole.rows, some)`` are some of them.
+    """
+    k = len(model.classes_)
     if model.multiclass == "rest":
         for c in range(k):
             yield replace(whole, y=np.where(codes == c, 1.0, -1.0)), _EVERY_ROW
@@ -36,48 +41,78 @@ def questions(model, X, codes, weight) -> Iterator[tuple[Problem, slice | np.nda
     for a, c in combinations(range(k), 2):
         some = np.flatnonzero((codes == a) | (codes == c))
         y = np.where(codes[some] == a, 1.0, -1.0)
-        yield replace(whole, rows=take(whole.rows, some), y=y, c=whole.c[some]), some
+        yield replace(whole, rows=part(whole.rows, some), y=y, c=whole.c[some]), some
+
+
+def count_machines(model, n: int) -> int:
+    """How many two-class machines there are; refuses more multipliers than fit memory."""
+    k = len(model.classes_)
+    count = k if model.multiclass == "rest" else k * (k - 1) // 2
+    if n * count > MOST_MULTIPLIERS:
+        raise ValueError(
+            f"multiclass={model.multiclass!r} keeps {n} × {count} multipliers here, "
+            f"{8e-9 * n * count:.0f} GB. Use OneVsOne or OneVsRest around "
+            f"{type(model).__name__}, which keep them by machine, or multiclass='max'."
+        )
+    return count
+
+
+class Machines:
+    """The answers of all machines, put together one by one."""
+
+    def __init__(self, n: int, count: int):
+        self.intercept, self.alpha = np.empty(count), np.zeros((n, count))
+        self.slack, self.worst, self.norm = np.zeros(n), np.full(n, -np.inf), np.zeros(count)
+        self.parts: list[Certificate] = []
+        self.ending = Ending.REACHED
+
+    def add(self, problem: Problem, some, alpha, f, b: float, norm: float, certificate) -> None:
+        """One more machine: multipliers, scores w·x without the bias, b, ‖w‖² and its proof."""
+        q = len(self.parts)
+        self.intercept[q], self.alpha[some, q], self.norm[q] = b, alpha, norm
+        z = np.where(problem.c > 0, 1.0 - problem.y * (f + b), -np.inf)
+        self.slack[some] += np.maximum(0.0, z)
+        self.worst[some] = np.maximum(self.worst[some], z)
+        self.parts.append(certificate)
+
+    def end(self, ending: Ending) -> None:
+        """Note how a machine ended; the first that fell short speaks for all."""
+        if ending is Ending.INTERRUPTED:
+            raise KeyboardInterrupt  # the other classifiers do not exist yet
+        if self.ending is Ending.REACHED:
+            self.ending = ending
+
+    def keep(self, model) -> None:
+        model.intercept_, model.alpha_, model.slack_ = self.intercept, self.alpha, self.slack
+        model.support_ = np.flatnonzero(self.alpha.any(axis=1))
+        kind = np.where(self.worst > 1.0, 2, np.where(self.worst > svm_two.ON_MARGIN, 1, 0))
+        kinds = np.array(["margin", "inside", "misclassified"])
+        model.support_kind_ = kinds[kind[model.support_]]
+        most = float(self.norm.max())
+        model.margin_ = 1.0 / float(np.sqrt(most)) if most > 0 else np.inf
 
 
 def fit(model, X, codes, weight, watch: Watch) -> Ending:
     one_of("solver", model.solver, ["auto", *SOLVERS])
     n, d = X.shape
-    k = len(model.classes_)
-    count = k if model.multiclass == "rest" else k * (k - 1) // 2
+    count = count_machines(model, n)
     warm = model.warm_start and getattr(model, "coef_", np.empty(0)).shape == (count, d)
     warm = warm and model.alpha_.shape == (n, count)
-    if n * count > MOST_MULTIPLIERS:
-        raise ValueError(
-            f"multiclass={model.multiclass!r} keeps {n} × {count} multipliers here, "
-            f"{8e-9 * n * count:.0f} GB. Use OneVsOne or OneVsRest around LinearSVM, which keep "
-            "them by machine, or multiclass='max'."
-        )
-    coef, intercept, alpha = np.empty((count, d)), np.empty(count), np.zeros((n, count))
-    slack, worst = np.zeros(n), np.full(n, -np.inf)
-    parts, ending = [], Ending.REACHED
-    for q, (problem, some) in enumerate(questions(model, X, codes, weight)):
+    coef, machines = np.empty((count, d)), Machines(n, count)
+    whole = svm_two.pose(model, X, codes, weight)
+    for q, (problem, some) in enumerate(questions(model, codes, whole, take)):
         start = None
         if warm:
             start = Point(model.coef_[q], float(model.intercept_[q]), model.alpha_[some, q])
         solution, certificate = solve(problem, watch, model.solver, start)
-        w, b, a = solution.point
-        coef[q], intercept[q], alpha[some, q] = w, b, a
-        z = np.where(problem.c > 0, 1.0 - problem.y * (solution.scores + b), -np.inf)
-        slack[some] += np.maximum(0.0, z)
-        worst[some] = np.maximum(worst[some], z)
-        parts.append(certificate)
-        if ending is Ending.REACHED:
-            ending = solution.ending
-        if solution.ending is Ending.INTERRUPTED:
-            raise KeyboardInterrupt  # the other classifiers do not exist yet
-    model.coef_, model.intercept_, model.alpha_, model.slack_ = coef, intercept, alpha, slack
-    model.support_ = np.flatnonzero(alpha.any(axis=1))
-    kind = np.where(worst > 1.0, 2, np.where(worst > svm_two.ON_MARGIN, 1, 0))
-    model.support_kind_ = np.array(["margin", "inside", "misclassified"])[kind[model.support_]]
-    norms = np.linalg.norm(coef, axis=1)
-    model.margin_ = float(1.0 / norms.max()) if norms.max() > 0 else np.inf
-    model._note(replace(solution, n_iter=max(1, watch.n_iter)), together(model, parts))
-    return ending
+        w, b, alpha = solution.point
+        coef[q] = w
+        machines.add(problem, some, alpha, solution.scores, b, float(w @ w), certificate)
+        machines.end(solution.ending)
+    model.coef_ = coef
+    machines.keep(model)
+    model._note(replace(solution, n_iter=max(1, watch.n_iter)), together(model, machines.parts))
+    return machines.ending
 
 
 def dual_coef(model) -> np.ndarray:
@@ -109,7 +144,8 @@ def recertify(model, X, codes, weight) -> Certificate:
     """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
     same = len(model.alpha_) == len(codes)
     parts = []
-    for q, (problem, some) in enumerate(questions(model, X, codes, weight)):
+    whole = svm_two.pose(model, X, codes, weight)
+    for q, (problem, some) in enumerate(questions(model, codes, whole, take)):
         w, b = model.coef_[q], float(model.intercept_[q])
         parts.append(svm_two.best_proof(problem, w, b, model.alpha_[some, q] if same else None))
     return together(model, parts)

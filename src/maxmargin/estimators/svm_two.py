@@ -30,17 +30,24 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
     start = _start(model, problem) if model.warm_start else None
     solution, certificate = solve(problem, watch, model.solver, start)
     w, b, alpha = solution.point
-    margins = problem.y * (solution.scores + b)
     model.coef_ = w[None, :]
+    keep(model, problem, alpha, solution.scores, b, float(w @ w))
+    model._note(solution, certificate)
+    return solution.ending
+
+
+def keep(model, problem: Problem, alpha, f, b: float, norm: float) -> None:
+    """What two classes tell of a fit, of whatever kind: multipliers, slacks, support, margin.
+
+    f are the scores w·x without the bias, ``norm`` is ‖w‖².
+    """
+    margins = problem.y * (f + b)
     model.intercept_ = np.array([b])
     model.alpha_ = alpha
     model.slack_ = np.where(problem.c > 0, np.maximum(0.0, 1.0 - margins), 0.0)
     model.support_ = np.flatnonzero(alpha > 0)
     model.support_kind_ = support_kinds(problem, alpha, model.slack_)[model.support_]
-    norm = float(np.linalg.norm(w))
-    model.margin_ = 1.0 / norm if norm > 0 else np.inf
-    model._note(solution, certificate)
-    return solution.ending
+    model.margin_ = 1.0 / float(np.sqrt(norm)) if norm > 0 else np.inf
 
 
 def dual_coef(model) -> np.ndarray:
