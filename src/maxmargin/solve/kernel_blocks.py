@@ -9,7 +9,6 @@ most, half stay from the last one: without these the block undoes what the last 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +25,7 @@ MANY_FREE = 5000
 # A block is solved to this share of its violation.
 INNER = 0.1
 MOST_STEPS = 100_000
-# Violation at which rounding (float32 values: ten times as soon) leaves nothing to gain.
+# Violation, relative to the scores, at which rounding leaves nothing to gain.
 NOTHING_LEFT = 1e-14
 
 
@@ -44,8 +43,14 @@ class DualPoint:
         y, n = problem.y, len(problem.y)
         beta = np.zeros(n) if alpha is None else y * alpha
         f = np.zeros(n) if f is None else f.copy()
-        cap = problem.cap
-        return cls(beta, f, np.where(y < 0, -cap, 0.0), np.where(y > 0, cap, 0.0))
+        point = cls(beta, f, np.zeros(n), np.zeros(n))
+        point.bound(problem)
+        return point
+
+    def bound(self, problem: KernelProblem) -> None:
+        """Take the bounds of a problem; β must be within them."""
+        self.lo = np.where(problem.y < 0, -problem.cap, 0.0)
+        self.hi = np.where(problem.y > 0, problem.cap, 0.0)
 
     def bounds(self, problem: KernelProblem) -> tuple[float, float]:
         """Primal, at the best bias, and dual; both from f as it is."""
@@ -58,36 +63,25 @@ class DualPoint:
         return 0.5 * norm + float(problem.c @ np.maximum(0.0, 1.0 - problem.y * (self.f + b))), dual
 
 
-def improve(
-    problem: KernelProblem, watch: Watch, cache: GramCache, point: DualPoint
-) -> Iterator[tuple[float, float]]:
-    """Improve ``point`` in place, block by block; yields primal and dual as far as f knows.
-
-    Ends when no pair of rows is left to gain from.
-    """
-    block = _first(problem, np.random.default_rng(watch.seed), min(BLOCK, cache.capacity))
-    entered = np.zeros(len(problem.y), dtype=np.int64)
-    while True:
-        watch.step()
-        _solve_block(problem, cache, point, block)
-        yield point.bounds(problem)
-        between = (point.beta > point.lo) & (point.beta < point.hi) & (point.beta != 0.0)
-        size = LARGE_BLOCK if np.count_nonzero(between) > MANY_FREE else BLOCK
-        block, violation = _next(problem, point, block, entered, min(size, cache.capacity))
-        if violation <= NOTHING_LEFT * max(1.0, float(np.abs(point.f).max())):
-            return
-
-
 def descend(
     problem: KernelProblem, watch: Watch, cache: GramCache, point: DualPoint, tol: float
 ) -> Ending:
-    """Improve ``point`` until primal and dual, as far as f knows, agree to ``tol``."""
+    """Improve ``point`` in place until primal and dual, as far as f knows, agree to ``tol``."""
+    block = _first(problem, np.random.default_rng(watch.seed), min(BLOCK, cache.capacity))
+    entered = np.zeros(len(problem.y), dtype=np.int64)
     try:
-        for primal, dual in improve(problem, watch, cache, point):
+        while True:
+            watch.step()
+            _solve_block(problem, cache, point, block)
+            primal, dual = point.bounds(problem)
             watch.record(primal, dual)
             if primal - dual <= tol * abs(primal):
                 return Ending.REACHED
-        return Ending.STALLED
+            between = (point.beta > point.lo) & (point.beta < point.hi) & (point.beta != 0.0)
+            size = LARGE_BLOCK if np.count_nonzero(between) > MANY_FREE else BLOCK
+            block, violation = _next(problem, point, block, entered, min(size, cache.capacity))
+            if violation <= NOTHING_LEFT * max(1.0, float(np.abs(point.f).max())):
+                return Ending.STALLED
     except OutOfBudget as over:
         return over.ending
     except KeyboardInterrupt:

@@ -2,11 +2,14 @@
 
     min ½‖w‖²    with   y_i (w·φ(x_i) + b) ≥ 1
 
-Its dual has no upper bounds; on inseparable data it grows for ever, and its multipliers tend
-to weights whose class means coincide.  The same point in both classes proves it at once.
+is the soft margin with C above its largest multiplier, so C is raised (as in ``hard.py``)
+until no multiplier is at C, or until those that are prove that no separator exists.  The
+same point in both classes proves it at once.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
@@ -20,47 +23,49 @@ from ..represent.factor import centred, exact_features
 from ..represent.gram_cache import GramCache
 from ..represent.kernel_block import values
 from ..represent.rows import DenseRows, spread
-from .contract import Ending, OutOfBudget, Watch
-from .hard import prove_inseparable
-from .kernel_blocks import DualPoint, improve
+from .contract import Ending, Watch
+from .hard import MOST_RAISES, RAISE, prove_inseparable
+from .hard_classes import AT_C
+from .kernel_blocks import DualPoint, descend
 
 # Support vectors from which a proof is made: the heaviest.
 HEAVIEST = 600
-# Blocks after which a proof is first looked for; then after twice as many, and so on.
-FIRST_LOOK = 64
+# Gap of the first soft margins, in units of the one asked for, and the least worth trying.
+ROUGH, SHARPER, SHARPEST = 0.5, 0.1, 1e-13
 
 
 def descend_hard(
     problem: KernelProblem, watch: Watch, cache: GramCache, point: DualPoint, tol: float
 ) -> Ending:
     """As ``descend``; raises NotSeparableError, with the proof, when there is no separator."""
-    look, count = FIRST_LOOK, 0
-    try:
-        for primal, dual in improve(problem, watch, cache, point):
-            watch.record(primal, dual)
-            if primal - dual <= tol * abs(primal):
-                return Ending.REACHED
-            count += 1
-            if count == look:
-                look *= 2
-                refuse_inseparable(problem, np.abs(point.beta), primal)
-        refuse_inseparable(problem, np.abs(point.beta), primal)
-        return Ending.STALLED
-    except OutOfBudget as over:
-        return over.ending
-    except KeyboardInterrupt:
-        return Ending.INTERRUPTED
+    C = 10.0 / max(float(problem.rows.diagonal.mean()), 1e-300)
+    close, ending = ROUGH * tol, Ending.STALLED
+    for _ in range(MOST_RAISES):
+        soft = replace(problem, c=np.where(problem.c > 0, C, 0.0))
+        point.bound(soft)
+        ending = descend(soft, watch, cache, point, close)
+        if ending not in (Ending.REACHED, Ending.STALLED):
+            return ending
+        primal, dual = point.bounds(problem)
+        if np.isinf(primal):
+            refuse_inseparable(problem, np.abs(point.beta))
+        if np.abs(point.beta).max() >= AT_C * C:
+            C *= RAISE
+        elif primal - dual <= tol * abs(primal):
+            return Ending.REACHED
+        elif close < SHARPEST:
+            break
+        else:
+            close *= SHARPER
+    return Ending.STALLED
 
 
-def refuse_inseparable(problem: KernelProblem, alpha: np.ndarray, primal: float) -> None:
-    """Raise with a proof, if no separator is known and the heaviest multipliers yield one."""
-    if np.isfinite(primal):
-        return
+def refuse_inseparable(problem: KernelProblem, alpha: np.ndarray) -> None:
+    """Raise with a proof, if the heaviest multipliers yield one."""
     support = np.flatnonzero(alpha)
     support = np.sort(support[np.argsort(-alpha[support], kind="stable")[:HEAVIEST]])
-    K = gram(problem, support)
     y, c = problem.y[support], problem.c[support]
-    flat = Problem(DenseRows(exact_features(centred(K))), y, c, Hinge())
+    flat = Problem(DenseRows(exact_features(centred(gram(problem, support)))), y, c, Hinge())
     found = prove_inseparable(flat, alpha[support], spread(flat.rows))
     if found is not None and found.weights is not None:
         weights = np.zeros(len(alpha))
