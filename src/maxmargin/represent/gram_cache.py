@@ -13,6 +13,8 @@ from .kernel_block import Points, values
 
 # Fewer rows than this are of no use to a block of them.
 LEAST = 64
+# Columns up to which values are recomputed if less than this share of all rows can be kept.
+CHEAP, KEPT = 40, 0.25
 
 
 class GramCache:
@@ -40,6 +42,14 @@ class GramCache:
             self._enter(missing[start : start + self.points.together])
         return self.slot[index]
 
+    def corner(self, block: np.ndarray) -> np.ndarray:
+        """K between the rows of a block, which from now on are at hand."""
+        return _corner(self.store, self.slots(block), block)
+
+    def add(self, index: np.ndarray, step: np.ndarray, f: np.ndarray) -> None:
+        """f += Σ_k step_k K[index_k], for rows of the present block."""
+        _add_rows(self.store, self.slot[index], step, f)
+
     def _enter(self, rows: np.ndarray) -> None:
         oldest = np.argpartition(self._used, len(rows) - 1)[: len(rows)]
         places = np.sort(oldest)
@@ -51,16 +61,44 @@ class GramCache:
             self.store[places, part] = V
 
 
-def cache_of(points: Points, megabytes: float, dtype) -> GramCache:
+class Forgetful:
+    """The same without a memory: for values so cheap that to keep most of them costs more."""
+
+    def __init__(self, points: Points, dtype=np.float32):
+        self.points, self.dtype = points, dtype
+        self.capacity = len(points)
+
+    def corner(self, block: np.ndarray) -> np.ndarray:
+        K = np.empty((len(block), len(block)))
+        some = Points(self.points.X[block], self.points.kernel, like=self.points)
+        for start in range(0, len(block), self.points.together):
+            rows = slice(start, start + self.points.together)
+            for part, V in values(self.points, block[rows], some, np.float64):
+                K[rows, part] = V
+        return K
+
+    def add(self, index: np.ndarray, step: np.ndarray, f: np.ndarray) -> None:
+        for start in range(0, len(index), self.points.together):
+            rows = slice(start, start + self.points.together)
+            every = np.arange(len(index[rows]))
+            for part, V in values(self.points, index[rows], self.points, self.dtype):
+                _add_rows(V, every, step[rows], f[part])
+
+
+def cache_of(points: Points, megabytes: float, dtype) -> GramCache | Forgetful:
     """The points' cache: machines that have their points in common have it in common, too."""
     if points.cache is None or points.cache.dtype != dtype:
         points.cache = None  # first let go of the old one
-        points.cache = GramCache(points, megabytes, dtype)
+        few = megabytes * 1e6 / (np.dtype(dtype).itemsize * len(points)) < KEPT * len(points)
+        cheap = points.quick and points.csr is None and points.X.shape[1] <= CHEAP
+        points.cache = (
+            Forgetful(points, dtype) if few and cheap else GramCache(points, megabytes, dtype)
+        )
     return points.cache
 
 
 @njit(cache=True, nogil=True)
-def corner(store, places, index):
+def _corner(store, places, index):
     """K between the rows at ``places`` and the columns ``index``, in float64."""
     q = len(index)
     out = np.empty((q, q))
@@ -72,7 +110,7 @@ def corner(store, places, index):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def add_rows(store, places, step, f):
+def _add_rows(store, places, step, f):
     """f += Σ_k step_k store[places_k], four rows at a time, a stretch of f at a time."""
     n, m = f.shape[0], places.shape[0]
     for start in range(0, n, 4096):

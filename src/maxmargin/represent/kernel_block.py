@@ -24,7 +24,9 @@ from .kernels import Kernel
 from .rows import SparseRows, as_rows, sqnorms
 
 # Rows in a tile: it stays in the second-level cache with the few rows it meets.
-DENSE_TILE, SPARSE_TILE = 256, 256
+DENSE_TILE, SPARSE_TILE = 512, 256
+# Values of all rows made ready that are kept: 16 MB.
+MOST_KEPT = 2_000_000
 # Few rows that meet a tile together.
 FEW = 512
 # Values of the few rows, transposed, that stay in the cache while sparse rows gather from them.
@@ -54,6 +56,7 @@ class Points:
     def __init__(self, X, kernel: Kernel, like: Points | None = None):
         self.X, self.kernel = X, kernel
         self.cache: Any = None  # of rows of K, kept here by those who share these points
+        self._ready: dict = {}
         self.quick = isinstance(kernel.name, str) and kernel.name in BY_INNER_PRODUCT
         if like is None:
             self.csr = _stored(X) if self.quick else None
@@ -131,17 +134,32 @@ class Points:
             yield part, _shaped(self.kernel, V).T
 
     def _dense_tiles(self, few: Few, dtype) -> Iterator[tuple[slice, np.ndarray]]:
-        n, d = self.X.shape
-        A = np.empty((min(DENSE_TILE, n), d + 2), dtype)
-        A[:, d] = 1.0
-        out = np.empty((len(few.ready), len(A)), dtype)
-        for start in range(0, n, DENSE_TILE):
-            part = slice(start, min(start + DENSE_TILE, n))
-            size = part.stop - start
-            np.subtract(_dense(self.X[part]), self.centre, out=A[:size, :d], casting="same_kind")
-            A[:size, d + 1] = self.offset[part]
-            V = np.matmul(few.ready, A[:size].T, out=out[:, :size] if size == len(A) else None)
+        n, size = len(self), min(DENSE_TILE, len(self))
+        kept = self._kept(dtype)
+        out = np.empty((len(few.ready), size), dtype)
+        A = np.empty((size, self.X.shape[1] + 2), dtype)
+        for start in range(0, n, size):
+            part = slice(start, min(start + size, n))
+            rows = self._augmented(part, A) if kept is None else kept[part]
+            V = np.matmul(few.ready, rows.T, out=out if len(rows) == size else None)
             yield part, _shaped(self.kernel, V)
+
+    def _kept(self, dtype) -> np.ndarray | None:
+        """All rows made ready, where that takes little memory; they are then made so once."""
+        n, d = self.X.shape
+        if n * (d + 2) > MOST_KEPT:
+            return None
+        if dtype not in self._ready:
+            whole = slice(0, n)
+            self._ready[dtype] = self._augmented(whole, np.empty((n, d + 2), dtype))
+        return self._ready[dtype]
+
+    def _augmented(self, part: slice, out: np.ndarray) -> np.ndarray:
+        """Rows [x − μ, 1, offset]."""
+        d, A = self.X.shape[1], out[: part.stop - part.start]
+        np.subtract(_dense(self.X[part]), self.centre, out=A[:, :d], casting="same_kind")
+        A[:, d], A[:, d + 1] = 1.0, self.offset[part]
+        return A
 
 
 def _dense(X) -> np.ndarray:

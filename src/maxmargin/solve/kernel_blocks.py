@@ -15,7 +15,7 @@ import numpy as np
 
 from ..certify.bias import best_bias
 from ..problem.kernelised import KernelProblem
-from ..represent.gram_cache import GramCache, add_rows, corner
+from ..represent.gram_cache import Forgetful, GramCache
 from .contract import Ending, OutOfBudget, Watch
 from .pair_steps import pair_steps
 
@@ -64,7 +64,7 @@ class DualPoint:
 
 
 def descend(
-    problem: KernelProblem, watch: Watch, cache: GramCache, point: DualPoint, tol: float
+    problem: KernelProblem, watch: Watch, cache: GramCache | Forgetful, point: DualPoint, tol: float
 ) -> Ending:
     """Improve ``point`` in place until primal and dual, as far as f knows, agree to ``tol``."""
     block = _first(problem, np.random.default_rng(watch.seed), min(BLOCK, cache.capacity))
@@ -96,9 +96,10 @@ def _first(problem: KernelProblem, rng, size: int) -> np.ndarray:
     return np.sort(np.concatenate(picked))
 
 
-def _solve_block(problem, cache: GramCache, point: DualPoint, block: np.ndarray) -> None:
-    places = cache.slots(block)
-    K = corner(cache.store, places, block)
+def _solve_block(
+    problem, cache: GramCache | Forgetful, point: DualPoint, block: np.ndarray
+) -> None:
+    K = cache.corner(block)
     beta, g = point.beta[block], problem.y[block] - point.f[block]
     lo, hi = point.lo[block], point.hi[block]
     rising, falling = g[beta < hi], g[beta > lo]
@@ -108,7 +109,7 @@ def _solve_block(problem, cache: GramCache, point: DualPoint, block: np.ndarray)
     pair_steps(K, lo, hi, INNER * violation, MOST_STEPS, g, beta)
     step = beta - point.beta[block]
     moved = np.flatnonzero(step)
-    add_rows(cache.store, places[moved], step[moved], point.f)
+    cache.add(block[moved], step[moved], point.f)
     point.beta[block] = beta
 
 

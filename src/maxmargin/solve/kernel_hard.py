@@ -20,7 +20,7 @@ from ..problem.kernelised import KernelProblem
 from ..problem.losses import Hinge
 from ..problem.problem import Problem
 from ..represent.factor import centred, exact_features
-from ..represent.gram_cache import GramCache
+from ..represent.gram_cache import Forgetful, GramCache
 from ..represent.kernel_block import values
 from ..represent.rows import DenseRows, spread
 from .contract import Ending, Watch
@@ -35,7 +35,7 @@ ROUGH, SHARPER, SHARPEST = 0.5, 0.1, 1e-13
 
 
 def descend_hard(
-    problem: KernelProblem, watch: Watch, cache: GramCache, point: DualPoint, tol: float
+    problem: KernelProblem, watch: Watch, cache: GramCache | Forgetful, point: DualPoint, tol: float
 ) -> Ending:
     """As ``descend``; raises NotSeparableError, with the proof, when there is no separator."""
     C = 10.0 / max(float(problem.rows.diagonal.mean()), 1e-300)
