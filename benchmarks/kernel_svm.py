@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
@@ -82,18 +83,19 @@ def a9a(folder: Path):
     return X[:10_000], y[:10_000], (X[10_000:20_000], y[10_000:20_000])
 
 
+def images(folder: Path, part: str):
+    """MNIST's digits, between 0 and 1 in float32, and what they are."""
+    with gzip.open(folder / "mnist" / f"{part}-images-idx3-ubyte.gz") as file:
+        X = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784)
+    with gzip.open(folder / "mnist" / f"{part}-labels-idx1-ubyte.gz") as file:
+        y = np.frombuffer(file.read(), np.uint8, offset=8)
+    return (X / np.float32(255)).astype(np.float32), y.astype(int)
+
+
 def mnist(folder: Path, n: int):
     """Odd against even."""
-
-    def part(name: str):
-        with gzip.open(folder / "mnist" / f"{name}-images-idx3-ubyte.gz") as file:
-            X = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 784)
-        with gzip.open(folder / "mnist" / f"{name}-labels-idx1-ubyte.gz") as file:
-            y = np.frombuffer(file.read(), np.uint8, offset=8)
-        return (X / np.float32(255)).astype(np.float32), (y % 2).astype(int)
-
-    X, y = part("train")
-    return X[:n], y[:n], part("t10k")
+    (X, y), (test, labels) = images(folder, "train"), images(folder, "t10k")
+    return X[:n], y[:n] % 2, (test, labels % 2)
 
 
 def cases(folder: Path | None) -> Iterator[Case]:
@@ -137,14 +139,12 @@ def primal(case: Case, model) -> float:
     points = Points(case.X, kernel_for(case.X, "rbf"))
     codes = (case.y == case.y.max()).astype(int)
     problem = pose(KernelSVM(C=case.C), points, codes, None)
-    problem_beta = np.zeros(len(case.y))
-    coefficients = model.dual_coef_
-    coefficients = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
-    problem_beta[model.support_] = np.ravel(coefficients)
-    f = kernel_scores(points, problem_beta)
+    beta, found = np.zeros(len(case.y)), model.dual_coef_
+    beta[model.support_] = np.ravel(found.toarray() if sparse.issparse(found) else found)
+    f = kernel_scores(points, beta)
     b = best_bias(problem, f)
     slack = np.maximum(0.0, 1.0 - problem.y * (f + b))
-    return 0.5 * float(problem_beta @ f) + case.C * float(slack.sum())
+    return 0.5 * float(beta @ f) + case.C * float(slack.sum())
 
 
 def race(case: Case, patience: float) -> list[dict]:
@@ -210,7 +210,8 @@ def all_of_mnist(folder: Path) -> dict:
         model, seconds = timed(fit)
         entries.append({"who": who, "seconds": seconds, "accuracy": model.score(*test),
                         "certified_gap": model.certificate_.relative_gap,
-                        "support": len(model.support_), "certificate": str(model.certificate_)})  # fmt: skip
+                        "support": len(model.support_),
+                        "certificate": str(model.certificate_)})  # fmt: skip
     ratio = entries[1]["seconds"] / entries[0]["seconds"]
     print("\nMNIST 60k odd/even, C=10, certified 1e-2")
     for entry in entries:

@@ -85,7 +85,8 @@ def test_joint_rules_are_the_linear_rules_on_the_explicit_basis():
 def test_every_rule_learns_digits():
     X, y = load_digits(return_X_y=True)
     X, y = X[:700] / 16.0, y[:700]
+    theirs = SVC().fit(X[:500], y[:500]).score(X[500:], y[500:])
     for multiclass in ("pairs", "rest", "max", "sum"):
         model = KernelSVM(multiclass=multiclass).fit(X[:500], y[:500])
         assert model.certificate_.holds(1e-3)
-        assert model.score(X[500:], y[500:]) > 0.9
+        assert model.score(X[500:], y[500:]) > theirs - 0.05

@@ -13,8 +13,9 @@ from .kernel_block import Points, values
 
 # Fewer rows than this are of no use to a block of them.
 LEAST = 64
-# Columns up to which values are recomputed if less than this share of all rows can be kept.
-CHEAP, KEPT = 40, 0.25
+# Stored values per row up to which rows of K are recomputed rather than kept, if C k(x, x) is at
+# most this, or if less than this share of all rows could be kept.
+CHEAP, SOFT, KEPT = 40, 3.0, 0.25
 
 
 class GramCache:
@@ -82,19 +83,31 @@ class Forgetful:
             rows = slice(start, start + self.points.together)
             every = np.arange(len(index[rows]))
             for part, V in values(self.points, index[rows], self.points, self.dtype):
-                _add_rows(V, every, step[rows], f[part])
+                if self.points.csr is None:
+                    _add_rows(V, every, step[rows], f[part])
+                else:  # small steps only, see ``cache_of``: float32 sums will do
+                    f[part] += step[rows].astype(self.dtype) @ V
 
 
-def cache_of(points: Points, megabytes: float, dtype) -> GramCache | Forgetful:
-    """The points' cache: machines that have their points in common have it in common, too."""
+def cache_of(points: Points, megabytes: float, dtype, pull: float) -> GramCache | Forgetful:
+    """The points' cache: machines that have their points in common have it in common, too.
+
+    ``pull`` is C k(x, x): where it is small, few rows are asked for twice.
+    """
     if points.cache is None or points.cache.dtype != dtype:
         points.cache = None  # first let go of the old one
-        few = megabytes * 1e6 / (np.dtype(dtype).itemsize * len(points)) < KEPT * len(points)
-        cheap = points.quick and points.csr is None and points.X.shape[1] <= CHEAP
-        points.cache = (
-            Forgetful(points, dtype) if few and cheap else GramCache(points, megabytes, dtype)
-        )
+        fitting = megabytes * 1e6 / (np.dtype(dtype).itemsize * len(points))
+        seldom = pull <= SOFT or (points.csr is None and fitting < KEPT * len(points))
+        forget = seldom and _stored_per_row(points) <= CHEAP
+        points.cache = Forgetful(points, dtype) if forget else GramCache(points, megabytes, dtype)
     return points.cache
+
+
+def _stored_per_row(points: Points) -> float:
+    """What a kernel value costs: the numbers that enter it."""
+    if not points.quick:
+        return np.inf
+    return points.X.shape[1] if points.csr is None else points.csr.nnz / len(points)
 
 
 @njit(cache=True, nogil=True)

@@ -160,8 +160,8 @@ def _blocks(problem: KernelProblem, watch: Watch, megabytes, start) -> tuple[Fin
     run = descend_hard if problem.hard else descend
     f = None if start is None else kernel_scores(problem.rows, start * problem.y)
     point = DualPoint.start(problem, start, f)
-    single = watch.tol >= SINGLE
-    cache = cache_of(problem.rows, megabytes, np.float32 if single else np.float64)
+    pull, single = float(problem.c.max() * problem.rows.diagonal.mean()), watch.tol >= SINGLE
+    cache = cache_of(problem.rows, megabytes, np.float32 if single else np.float64, pull)
     aim, ending = AIM * watch.tol, Ending.STALLED
     best: Finished | None = None
     for _ in range(ENCORES):
@@ -175,7 +175,7 @@ def _blocks(problem: KernelProblem, watch: Watch, megabytes, start) -> tuple[Fin
             aim *= 0.3
         else:  # the two precisions disagree by more than is left to gain
             del cache
-            cache = cache_of(problem.rows, megabytes, np.float64)
+            cache = cache_of(problem.rows, megabytes, np.float64, pull)
         point = DualPoint.start(problem, best.alpha, best.f)
     assert best is not None
     return best, ending
