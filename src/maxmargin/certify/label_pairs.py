@@ -17,7 +17,7 @@ from ..problem.losses import Hinge
 from ..problem.problem import Bias
 from ..represent.lanes import class_combine, score_chunks
 from ..represent.rows import anchor
-from .certificate import Certificate, _sums
+from .certificate import Certificate, sums
 from .circulation import ROUNDING, balancing_factors, potential
 
 MOVES = 4
@@ -56,7 +56,7 @@ def certify_label_pairs(
     if problem.bias is Bias.FREE:  # what rounding left of r belongs to some rows
         W_alpha -= np.outer(r, anchor(problem.rows))
         residual = float(np.abs(r).max()) / max(float(alpha.sum()), np.finfo(float).tiny)
-    loss_sum, conjugate_sum, kkt, box, _ = _sums(
+    loss_sum, conjugate_sum, kkt, box, _ = sums(
         Hinge(), problem.c, problem.c, alpha, z, False, True, 1.0
     )
     norm = float(np.sum(W * W))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import ModuleType
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -164,10 +163,11 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
         """The training points under a kernel that has been checked."""
         if not callable(self.kernel):
             one_of("kernel", self.kernel, KERNELS)
-        gamma = self.gamma
-        if isinstance(gamma, str) and gamma == "scale" and sample_weight is not None:
-            gamma = weighted_scale(X, np.asarray(sample_weight, dtype=np.float64))
-        kernel: Kernel = kernel_for(X, self.kernel, gamma, self.degree, self.coef0)
+        if sample_weight is not None:
+            sample_weight = np.asarray(sample_weight, dtype=np.float64)
+        kernel: Kernel = kernel_for(
+            X, self.kernel, self.gamma, self.degree, self.coef0, sample_weight
+        )
         if kernel.precomputed:
             X = check_gram(X, whole_numbers)
         points = Points(X, kernel)
@@ -232,12 +232,3 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = not callable(self.kernel)
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
-
-
-def weighted_scale(X, weight: np.ndarray) -> float:
-    """gamma="scale" where rows have weights: 1/(d · variance), a weight counting as repetition."""
-    d, total = X.shape[1], float(weight.sum())
-    mean = float((weight @ X).sum()) / (total * d)
-    square = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
-    variance = float((weight @ square).sum()) / (total * d) - mean**2
-    return 1.0 / (d * variance) if variance > 0.0 else 1.0

@@ -19,7 +19,7 @@ from .problem import Problem
 class KernelProblem(Problem):
     """Rows under a kernel, labels y in {−1, +1} and costs c; the hinge and a free bias."""
 
-    rows: Points  # type: ignore[assignment]
+    rows: Points
 
     @property
     def shape(self) -> tuple[int, int]:

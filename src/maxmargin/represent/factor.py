@@ -50,7 +50,8 @@ def exact_features(K: np.ndarray) -> np.ndarray:
 
 
 def _refuse(K: np.ndarray) -> None:
-    refuse_indefinite(K, float(eigh(K, eigvals_only=True, subset_by_index=[0, 0])[0]))
+    size = eigh(K, eigvals_only=True)
+    refuse_indefinite(float(size[0]), float(size[-1]))
 
 
 def centred(K: np.ndarray) -> np.ndarray:
@@ -92,7 +93,7 @@ def landmarks(points: Points, rank: int, seed: int, weight=None) -> Landmarks:
     K = 0.5 * (K + K.T)
     size, vectors = eigh(K)
     if size[0] < -INDEFINITE * max(size[-1], 0.0):
-        refuse_indefinite(K, float(size[0]))
+        refuse_indefinite(float(size[0]), float(size[-1]))
     kept = size > NEGLIGIBLE * size[-1]
     return Landmarks(points, index, vectors[:, kept] / np.sqrt(size[kept]))
 

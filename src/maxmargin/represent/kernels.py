@@ -216,10 +216,15 @@ def check_definite(K: np.ndarray) -> None:
     method show one: each costs a product with K, and what they find is there."""
     lowest, highest = _extreme_eigenvalues(K)
     if lowest < -INDEFINITE * max(abs(highest), abs(lowest)):
-        raise ValueError(
-            f"The kernel matrix is not positive semidefinite: it has an eigenvalue of {lowest:.3g} "
-            f"or less, its largest is {highest:.3g}. {_REMEDY}"
-        )
+        refuse_indefinite(lowest, highest)
+
+
+def refuse_indefinite(lowest: float, highest: float) -> None:
+    """Raise, for a matrix found to have the eigenvalue ``lowest`` below zero."""
+    raise ValueError(
+        f"The kernel matrix is not positive semidefinite: it has an eigenvalue of {lowest:.3g} "
+        f"or less, its largest is {highest:.3g}. {_REMEDY}"
+    )
 
 
 def _extreme_eigenvalues(K: np.ndarray) -> tuple[float, float]:
