@@ -316,5 +316,5 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 
 
 def test_verify_names_the_machines_it_knows():
-    with pytest.raises(TypeError, match="KernelSVM"):
+    with pytest.raises(TypeError, match="support vector machine"):
         verify(object(), [[1.0]], [1])
