@@ -20,7 +20,7 @@ import numpy as np
 
 from ..problem.graded import GradedProblem
 from ..represent.graded import by_score, ramp, tally
-from ..represent.rows import combine, scores
+from ..represent.rows import anchor, combine, scores
 from .certificate import Certificate
 
 
@@ -33,13 +33,19 @@ class Proof(NamedTuple):
     gradient: np.ndarray  # w − w_α
 
 
+def centred(f: np.ndarray) -> np.ndarray:
+    """Scores about zero: only their differences count, and sums of large ones lose digits."""
+    return f - f.mean()
+
+
 def certify_grades(problem: GradedProblem, w: np.ndarray, width: float) -> Proof:
     """Recompute primal and dual of w, and of the multipliers that δ implies, from the data."""
-    f = scores(problem.rows, w)
+    f = centred(scores(problem.rows, w))
     order = by_score(problem.grades, f)
     loss = problem.C * tally(problem.grades, order, f, 1.0).loss
     pull, total = ramp(problem.grades, order, f, width)
     w_alpha = combine(problem.rows, problem.C * pull)
+    w_alpha -= problem.C * float(pull.sum()) * anchor(problem.rows)  # pulls cancel but for rounding
     norm = float(w @ w)
     gradient = w - w_alpha
     certificate = Certificate(

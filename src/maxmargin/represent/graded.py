@@ -119,19 +119,22 @@ def between(grades: Grades, order, f, low: float, high: float) -> tuple[np.ndarr
 
 
 def sample_between(grades: Grades, order, f, low, high, size: int, rng):
-    """Some pairs with low ≤ f_winner − f_loser < high, and how many each stands for.
+    """Some pairs with low ≤ f_winner − f_loser < high, and the weight that each stands for.
 
-    Drawn from the windows of scores in which a loser may lie; those who are no losers for
-    their grade are left out.
+    Drawn by weight from the windows of scores in which a loser may lie; those who are no
+    losers for their grade are left out.
     """
     item, score, rank = _in_order(grades, order, f)
     first, after = _windows(grades.start, score, low, high)
-    ends = np.cumsum(after - first)
-    if len(ends) == 0 or ends[-1] == 0:
+    weight = grades.weight[item]
+    sums = np.append(0.0, np.cumsum(weight))
+    ends = np.cumsum(weight * (sums[after] - sums[first]))
+    if len(ends) == 0 or not ends[-1] > 0.0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0.0
-    ticket = np.sort(rng.integers(ends[-1], size=size))
-    u = np.searchsorted(ends, ticket, side="right")
-    v = after[u] - (ends[u] - ticket)
+    ticket = np.sort(rng.random(size)) * ends[-1]
+    u = np.minimum(np.searchsorted(ends, ticket, side="right"), len(ends) - 1)
+    place = np.searchsorted(sums, sums[after[u]] - (ends[u] - ticket) / weight[u], side="right") - 1
+    v = np.clip(place, first[u], after[u] - 1)
     lower = rank[v] < rank[u]
     return item[u[lower]], item[v[lower]], float(ends[-1]) / size
 

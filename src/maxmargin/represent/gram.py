@@ -50,9 +50,11 @@ def _pair_gram(rows: PairRows, index, s) -> np.ndarray:
     X, L = rows.items.X, laplacian(rows, index, s)
     G = np.zeros((d, d), order="F")
     size = max(64, 2 * CHUNK_VALUES // max(1, d))
+    # L's rows sum to zero, so the origin of X does not matter but for rounding.
+    mu = X.mean(axis=0, dtype=np.float64)
     for start in range(0, n, size):
         part = slice(start, start + size)
-        G += X[part].astype(np.float64, copy=False).T @ (L[part] @ X)
+        G += (X[part] - mu).T @ (L[part] @ X)
     return G
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..certify.certificate import Certificate
-from ..certify.graded import Proof, certify_grades
+from ..certify.graded import Proof, centred, certify_grades
 from ..problem.graded import GradedProblem
 from ..problem.problem import Bias
 from ..represent.graded import between, by_score, count, ramp, sample_between
@@ -34,11 +34,14 @@ LOOSE = 0.2
 # to where the corner costs this share of the gap asked for, but by no more than that factor.
 SHARE_OF_TOL, FASTEST = 0.5, 0.1
 # Line search: steps, and the slope at which it ends, relatively.
-SEARCHES, STEEP = 12, 0.1
+SEARCHES, STEEP = 40, 0.1
+# A step shorter than this widens the corner that the curvature is taken from, a longer one
+# than that narrows it, by this factor.
+SHORT, LONG, WIDEN = 0.1, 0.5, 4.0
 # Columns up to which Newton systems are factored; beyond, conjugate gradients.
 FACTORED, MOST_PRODUCTS, ROUGH = 2000, 60, 0.1
-# So many steps without progress: float64 has no more to give.
-PATIENCE = 20
+# So many steps without progress, or a corner as narrow as this: float64 has no more to give.
+PATIENCE, NARROWEST = 20, 1e-14
 
 
 def solve_grades(
@@ -75,64 +78,86 @@ class _Run:
         self.most = max(FEWEST, PER_COLUMN * d)
         self.w = np.zeros(d) if start is None else start
         self.rng = np.random.default_rng(watch.seed)
+        self.reach = 0.0  # the half-width of the corner that the curvature is taken from
         self.best_w, self.best_width, self.gap = self.w, WIDEST, np.inf
 
     def loop(self) -> Ending:
         """Newton steps, and a sharper corner whenever the present one is minimised."""
-        width, idle = WIDEST, 0
-        while idle < PATIENCE:
+        width, idle, lowest = WIDEST, 0, np.inf
+        while idle < PATIENCE and width > NARROWEST:
             here = certify_grades(self.problem, self.w, width)
             certificate = here.certificate
-            idle = idle + 1 if not self._offer(certificate, width) else 0
-            if self.watch.record(certificate.primal, certificate.primal - certificate.gap):
-                return Ending.REACHED
+            self._offer(certificate, width)
+            idle = 0 if certificate.gap < 0.99 * lowest else idle + 1
+            lowest = min(lowest, certificate.gap)
+            reached = self.watch.record(certificate.primal, certificate.primal - certificate.gap)
             gradient = 0.5 * float(here.gradient @ here.gradient)
+            # Where features are tiny w = 0 may be near enough, but puts nothing in order.
+            moved = self.w.any() or gradient == 0.0
+            if reached and moved:
+                return Ending.REACHED
             corner = max(certificate.gap - gradient, 1e-300)
             goal = SHARE_OF_TOL * self.watch.tol * certificate.primal
-            if gradient <= max(LOOSE * corner, 0.1 * goal):
+            if moved and gradient <= max(LOOSE * corner, 0.1 * goal):
                 width *= min(0.5, max(FASTEST, np.sqrt(goal / corner)))
+                lowest = np.inf
                 continue
             self.watch.step()
             self._newton_step(here, width)
         return Ending.STALLED
 
-    def _offer(self, certificate: Certificate, width: float) -> bool:
-        """Keep the smallest gap; whether there is progress."""
-        progress = certificate.gap < 0.99 * self.gap
-        if certificate.gap < self.gap:
-            self.best_w, self.best_width, self.gap = self.w, width, certificate.gap
-        return progress
+    def _offer(self, certificate: Certificate, width: float) -> None:
+        """Keep the smallest gap that is proved."""
+        first = certificate.holds(self.watch.tol) and not self.best_w.any()
+        if first or certificate.relative_gap < self.gap:
+            self.best_w, self.best_width = self.w, width
+            self.gap = certificate.relative_gap
 
     def _newton_step(self, here: Proof, width: float) -> None:
         dw = self._direction(here, width)
-        df = scores(self.problem.rows, dw)
-        self.w = self.w + self._step(here, dw, df, width) * dw
+        df = centred(scores(self.problem.rows, dw))
+        t = self._step(here, dw, df, width)
+        self.w = self.w + t * dw
+        if t < SHORT:  # pairs outside the corner stopped it: let the curvature know of them
+            self.reach = min(WIDEST, WIDEN * max(self.reach, width))
+        elif t > LONG:
+            self.reach = self.reach / WIDEN
 
     def _direction(self, here: Proof, width: float) -> np.ndarray:
-        """−H⁻¹g, with H = I + Σ c/(2δ) (x_u − x_v)(x_u − x_v)ᵀ over the pairs in the corner."""
-        problem, grades = self.problem, self.problem.grades
-        ends = 1.0 - width, 1.0 + width
-        number = count(grades, here.order, here.scores, ends[1])
-        number -= count(grades, here.order, here.scores, ends[0])
-        each = 1.0
-        if number <= self.most:
-            winner, loser = between(grades, here.order, here.scores, *ends)
-        else:
-            winner, loser, each = sample_between(
-                grades, here.order, here.scores, *ends, self.most, self.rng
-            )
-        weight = grades.weight[winner] * grades.weight[loser]
-        sigma = (problem.C * each / (2.0 * width)) * weight
-        rows = PairRows(problem.rows, winner, loser)
-        _, d = problem.shape
+        """−H⁻¹g, with H = I + Σ c/(2δ) (x_u − x_v)(x_u − x_v)ᵀ over the pairs in the corner.
+
+        A wider corner lends its fainter curvature where the present one has none.
+        """
+        corners = [width] if self.reach <= width else [width, self.reach]
+        parts = [self._corner(here, each) for each in corners]
+        winner, loser, sigma = (np.concatenate(column) for column in zip(*parts, strict=True))
+        if len(winner) == 0:  # flat here: the gradient is the whole Newton step
+            return -here.gradient
+        rows = PairRows(self.problem.rows, winner, loser)
+        _, d = self.problem.shape
         if d > FACTORED:
             return _iterated(rows, sigma, here.gradient)
         every = np.arange(len(winner))
         dw, _ = newton_direction(rows, every, sigma, np.zeros(d), Bias.NONE, here.gradient, 0.0)
         return dw
 
+    def _corner(self, here: Proof, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Pairs within ``width`` of their margin, all or a sample, and their curvature."""
+        grades, ends = self.problem.grades, (1.0 - width, 1.0 + width)
+        number = count(grades, here.order, here.scores, ends[1])
+        number -= count(grades, here.order, here.scores, ends[0])
+        if number <= self.most:
+            winner, loser = between(grades, here.order, here.scores, *ends)
+            weight = grades.weight[winner] * grades.weight[loser]
+        else:
+            winner, loser, each = sample_between(
+                grades, here.order, here.scores, *ends, self.most, self.rng
+            )
+            weight = np.full(len(winner), each)
+        return winner, loser, self.problem.C / (2.0 * width) * weight
+
     def _step(self, here: Proof, dw, df, width: float) -> float:
-        """The minimiser along dw, roughly; each secant is followed by a bisection."""
+        """The minimiser along dw, roughly, by false position (Illinois)."""
         problem = self.problem
         slope0, curvature0 = float(self.w @ dw), float(dw @ dw)
 
@@ -142,22 +167,25 @@ class _Run:
             return slope0 + t * curvature0 - problem.C * float(pull @ df)
 
         first = float(here.gradient @ dw)
+        flat = STEEP * abs(first)
         low, below, t = 0.0, first, 1.0
         value = slope(t)
-        while value < -STEEP * -first and t < 1e6:  # a sample may overrate the curvature
+        while value < -flat and t < 1e6:  # a sample may overrate the curvature
             low, below, t = t, value, 2.0 * t
             value = slope(t)
         high, above = t, value
-        for i in range(SEARCHES):
-            if abs(value) <= STEEP * -first or not below < 0.0 < above:
+        for _ in range(SEARCHES):
+            if abs(value) <= flat or not below < 0.0 < above:
                 return t
-            t = 0.5 * (low + high) if i % 2 else low - below * (high - low) / (above - below)
-            value = slope(t)
+            t = low - below * (high - low) / (above - below)
+            last, value = value, slope(t)
             if value < 0.0:
                 low, below = t, value
+                above *= 0.5 if last < 0.0 else 1.0
             else:
                 high, above = t, value
-        return t
+                below *= 0.5 if last > 0.0 else 1.0
+        return low  # downhill for sure
 
 
 def _iterated(rows: PairRows, sigma: np.ndarray, gradient: np.ndarray) -> np.ndarray:
