@@ -21,7 +21,7 @@ import numpy as np
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, Problem
 from ..represent.lanes import class_combine
-from ..represent.rows import combine, spread
+from ..represent.rows import PairRows, combine, spread
 from .certificate import Certificate
 from .multiclass import residual, signed
 
@@ -42,6 +42,9 @@ class Separation:
 
     For k > 2 classes w is (k, d) and b is (k,); ``weights`` β is (n, k), one for every point
     and wrong class, with unit sum, and ``residual`` is what they leave in W and b.
+
+    For ``pairs`` of items ``weights`` has unit sum, and ``residual`` is the length of the
+    weighted sum of the differences winner − loser.
     """
 
     separable: bool
@@ -51,6 +54,7 @@ class Separation:
     certificate: Certificate | None = None
     weights: np.ndarray | None = None
     residual: float | None = None
+    pairs: bool = False
 
     @property
     def classes(self) -> int:
@@ -65,6 +69,11 @@ class Separation:
         if self.separable:
             return f"separable with margin {self.margin:.6g} ({self.certificate})"
         points = 0 if self.weights is None else int(np.count_nonzero(self.weights))
+        if self.pairs:
+            return (
+                f"contradictory: the differences winner − loser of {points} of them, weighted, "
+                f"sum to zero (residual {self.residual:.1e})"
+            )
         if self.classes > 2:
             return (
                 f"not separable: weights of {points} pairs of a point and a wrong class cancel "
@@ -82,6 +91,13 @@ class NotSeparableError(ValueError):
     def __init__(self, proof: Separation):
         self.proof = proof
         two = proof.classes == 2
+        if proof.pairs:
+            super().__init__(
+                f"C=inf asks that every preference hold with a margin, but they are {proof}. No w "
+                "agrees with all of them, so allow slack: use a finite C, for example C=1. The "
+                "weights of the preferences are in this error's `proof.weights`."
+            )
+            return
         super().__init__(
             f"C=inf asks for a hard margin, but the {'two' if two else proof.classes} classes are "
             f"{proof}. No {'hyperplane separates them' if two else 'W and b separate them'}, so "
@@ -108,6 +124,7 @@ def inseparability(problem: Problem, alpha: np.ndarray) -> Separation:
         margin=0.5 * float(np.linalg.norm(difference)),
         weights=weights,
         residual=float(np.linalg.norm(difference / spread(problem.rows))),
+        pairs=isinstance(problem.rows, PairRows),
     )
 
 

@@ -91,13 +91,14 @@ def pairs_from_rankings(rankings: Iterable[Sequence], classes=None) -> LabelPair
 def pairs_from_scores(scores, classes=None) -> LabelPairs:
     """Pairs from an (n, k) matrix, larger is better; NaN is unknown, equal is not compared.
 
-    Ranks, 1 for the best, are scores with their sign changed.
+    Ranks, 1 for the best, are scores with their sign changed.  The columns of a frame name the
+    classes.
 
     >>> from maxmargin import pairs_from_scores
     >>> pairs_from_scores([[3.0, 1.0, 1.0], [float("nan"), 2.0, 5.0]])
     <3 pairs of 3 classes from 2 examples>
     """
-    scores = np.asarray(scores, dtype=np.float64)
+    scores, classes = _named_columns(scores, classes)
     if scores.ndim != 2 or scores.shape[1] < 2:
         raise ValueError(
             "scores must be a matrix with one row per example and one column per class (two at "
@@ -145,6 +146,23 @@ def rankings_from_scores(scores, classes=None) -> np.ndarray:
     scores = np.asarray(scores, dtype=np.float64)
     known = np.arange(scores.shape[1]) if classes is None else np.asarray(classes)
     return known[np.argsort(-scores, axis=1, kind="stable")]
+
+
+def _named_columns(scores, classes) -> tuple[np.ndarray, object]:
+    """The matrix, a frame's columns in the order of the classes, and the classes."""
+    matrix = np.asarray(scores, dtype=np.float64)
+    if not hasattr(scores, "columns"):
+        return matrix, classes
+    names = list(scores.columns)
+    if classes is None:
+        return matrix, names
+    wanted = np.asarray(classes).tolist()
+    if set(wanted) != set(names) or len(wanted) != len(names):
+        raise ValueError(
+            f"The columns of scores are {names[:10]}, but the classes are {wanted[:10]}: name the "
+            "columns after the classes, or give a plain array with one column per class."
+        )
+    return matrix[:, [names.index(name) for name in wanted]], classes
 
 
 def _column(values: list) -> np.ndarray:

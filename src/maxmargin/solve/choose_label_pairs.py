@@ -6,7 +6,7 @@ descent   many weights or small C: coordinate descent over the pairs of one exam
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..represent.rows import sqnorms
 from .contract import ClassPoint, Ending, Step, Watch
 from .label_descent import label_descent
 from .label_newton import label_newton
+from .label_order import cycles, lift, part_of
 from .threads import one_blas_thread
 
 LABEL_SOLVERS = {"newton": label_newton, "descent": label_descent}
@@ -55,10 +56,37 @@ def solve_label_pairs(
     solver: str = "auto",
     start: ClassPoint | None = None,
 ) -> tuple[LabelSolution, Certificate]:
-    """Run the solver, make its multipliers a circulation, and prove how good the result is.
+    """Solve the pairs that lie on cycles, settle the others by the biases, and prove it.
 
     In ``start`` and in the solution's point, β holds one multiplier per pair.
     """
+    group, within = cycles(problem)
+    if within.all():
+        return _solve_joined(problem, watch, solver, start)
+    if within.any():
+        first = None if start is None else start._replace(beta=start.beta[within])
+        found, _ = _solve_joined(part_of(problem, within), watch, solver, first)
+    else:
+        nothing = ClassPoint(
+            np.zeros((problem.k, problem.shape[1])), np.zeros(problem.k), np.empty(0)
+        )
+        why = "no preference is contradicted, not even through third classes"
+        found = LabelSolution(nothing, Ending.REACHED, "biases", why, 1, watch.history)
+    W, b, beta = found.point
+    alpha = np.zeros(len(problem.c))
+    alpha[within] = beta
+    point = ClassPoint(W, lift(problem, W, b, group), alpha)
+    certificate = certify_label_pairs(problem, *point)
+    ending = found.ending
+    if ending is Ending.REACHED and not certificate.holds(watch.tol):
+        ending = Ending.STALLED
+    return replace(found, point=point, ending=ending), certificate
+
+
+def _solve_joined(
+    problem: LabelPairsProblem, watch: Watch, solver: str, start: ClassPoint | None
+) -> tuple[LabelSolution, Certificate]:
+    """Run the solver, make its multipliers a circulation, and prove how good the result is."""
     name, why = choose_label_solver(problem) if solver == "auto" else (solver, "asked for by name")
     watch.solver = name
     with one_blas_thread(), np.errstate(all="ignore"):
