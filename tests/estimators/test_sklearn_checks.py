@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import LinearSVM
+from maxmargin import LabelRanker, LinearSVM, PairwiseRanker
 
 
 @parametrize_with_checks(
@@ -16,6 +16,10 @@ from maxmargin import LinearSVM
         LinearSVM(multiclass="pairs"),
         LinearSVM(multiclass="max", loss="squared_hinge"),
         LinearSVM(solver="descent", tol=1e-12),
+        PairwiseRanker(),
+        PairwiseRanker(solver="descent", tol=1e-10),
+        LabelRanker(),
+        LabelRanker(fit_intercept=False),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -19,7 +19,6 @@ from maxmargin.represent.rows import (
     shape,
     size_of,
     spread,
-    sqnorm,
     sqnorms,
     take,
 )

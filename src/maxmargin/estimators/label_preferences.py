@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from .labels import label_codes
-from .tables import as_table, refuse_row, whole_numbers
+from .tables import as_table, refuse_row, weights, whole_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +54,8 @@ def label_pairs(table, classes=None) -> LabelPairs:
     same = np.flatnonzero(a == b)
     if len(same):
         row = int(same[0])
-        refuse_row("pairs", row, f"prefers class {known[a[row]]!r} to itself", "remove it")
-    weight = _weights(rest[0]) if rest else np.ones(len(a))
+        refuse_row("pairs", row, f"prefers class {known.tolist()[a[row]]!r} to itself", "remove it")
+    weight = weights("pairs", rest[0]) if rest else np.ones(len(a))
     return LabelPairs(whole_numbers("pairs", "example", example), a, b, weight, known)
 
 
@@ -192,12 +192,3 @@ def _code(preferred, other, classes) -> tuple[np.ndarray, np.ndarray, np.ndarray
             refuse_row("pairs", row, f"names an unknown class {label!r}", advice)
         columns.append(codes)
     return known, columns[0], columns[1]
-
-
-def _weights(column) -> np.ndarray:
-    weight = np.asarray(column, dtype=np.float64)
-    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0.0)))
-    if len(bad):
-        row = int(bad[0])
-        refuse_row("pairs", row, f"has weight {weight[row]}", "use a finite weight of at least 0")
-    return weight

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..represent.graded import Grades, as_grades, between, by_score
-from .tables import as_table, refuse_row, whole_numbers, within
+from .tables import as_table, refuse_row, weights, whole_numbers, within
 
 
 def pairs_from_grades(grades, groups=None) -> np.ndarray:
@@ -69,11 +69,7 @@ def check_pairs(pairs, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if len(same):
         row = int(same[0])
         refuse_row("pairs", row, f"prefers item {int(winner[row])} to itself", "remove it")
-    weight = np.asarray(rest[0], dtype=np.float64) if rest else np.ones(len(winner))
-    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0.0)))
-    if len(bad):
-        row = int(bad[0])
-        refuse_row("pairs", row, f"has weight {weight[row]}", "use a finite weight of at least 0")
+    weight = weights("pairs", rest[0]) if rest else np.ones(len(winner))
     return winner, loser, weight
 
 

@@ -21,7 +21,7 @@ from .fitting import make_watch, warn_unless_reached
 from .object_preferences import check_grades, check_pairs, group_codes, listed
 from .ranking_metrics import graded_accuracy, listed_accuracy
 from .svm_two import support_kinds
-from .tables import one_per_row
+from .tables import as_numbers, one_per_row
 from .validation import all_or_nothing, check_rows, one_of, positive
 
 # Pairs implied by grades are listed up to this many, or while counting them costs more.
@@ -227,7 +227,8 @@ def _read(X, y, groups, sample_weight):
                 "groups goes with grades; listed pairs say themselves what to compare."
             )
         return check_pairs(y, n), weight
-    grades = column_or_1d(np.asarray(y), warn=True, dtype=np.float64)
+    given = column_or_1d(np.asarray(y), warn=True)
+    grades = as_numbers(given)
     if len(grades) != n:
         raise ValueError(
             f"X has {n} rows but y holds {len(grades)} grades (inconsistent numbers of samples). "
@@ -236,7 +237,7 @@ def _read(X, y, groups, sample_weight):
     if not np.isfinite(grades).all():
         row = int(np.flatnonzero(~np.isfinite(grades))[0])
         raise ValueError(
-            f"Input y contains NaN or infinity: grade {row} is {grades[row]}. "
-            "Leave out items without a grade."
+            f"Input y contains NaN or infinity, or what is no number: grade {row} is "
+            f"{given.tolist()[row]!r}. Leave out items without a grade; larger is better."
         )
     return check_grades(grades, groups, weight), weight

@@ -54,21 +54,40 @@ def whole_numbers(name: str, what: str, column) -> np.ndarray:
     column = np.asarray(column)
     if column.dtype.kind in "iub":
         return column.astype(np.int64)
-    try:
-        numbers = column.astype(np.float64)
-    except (TypeError, ValueError):
-        numbers = np.full(len(column), np.nan)
-        for i, value in enumerate(column.tolist()):
-            try:
-                numbers[i] = float(value)
-            except (TypeError, ValueError):
-                break
+    numbers = as_numbers(column)
     bad = np.flatnonzero(~(np.isfinite(numbers) & (numbers == np.round(numbers))))
     if len(bad):
         row = int(bad[0])
         advice = f"give the row number of the {what} in X, counted from 0"
         refuse_row(name, row, f"names {what} {column.tolist()[row]!r}", advice)
     return numbers.astype(np.int64)
+
+
+def weights(name: str, column) -> np.ndarray:
+    """A column of finite weights, none of them negative."""
+    column = np.asarray(column)
+    numbers = as_numbers(column)
+    bad = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0.0)))
+    if len(bad):
+        row = int(bad[0])
+        found = f"has weight {column.tolist()[row]!r}"
+        refuse_row(name, row, found, "use a finite weight of at least 0")
+    return numbers
+
+
+def as_numbers(column: np.ndarray) -> np.ndarray:
+    """float64, NaN in place of what is no number."""
+    try:
+        return column.astype(np.float64)
+    except (TypeError, ValueError):
+        return np.array([_number(value) for value in column.tolist()])
+
+
+def _number(value) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return np.nan
 
 
 def within(name: str, what: str, column: np.ndarray, n: int) -> None:

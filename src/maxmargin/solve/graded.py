@@ -27,8 +27,8 @@ from .threads import one_blas_thread
 
 # The corner's first half-width, in units of the margin.
 WIDEST = 1.0
-# Pairs that make up the curvature: at most so many for every column.
-PER_COLUMN, FEWEST = 64, 4000
+# Pairs that make up the curvature: at most so many for every column, and for every item.
+PER_COLUMN, PER_ITEM, FEWEST = 64, 16, 4000
 # The gradient may cost this share of what the rounded corner costs before δ is lowered,
 LOOSE = 0.2
 # to where the corner costs this share of the gap asked for, but by no more than that factor.
@@ -74,8 +74,8 @@ class _Run:
 
     def __init__(self, problem: GradedProblem, watch: Watch, start: np.ndarray | None):
         self.problem, self.watch = problem, watch
-        _, d = problem.shape
-        self.most = max(FEWEST, PER_COLUMN * d)
+        n, d = problem.shape
+        self.most = max(FEWEST, min(PER_COLUMN * d, PER_ITEM * n))
         self.w = np.zeros(d) if start is None else start
         self.rng = np.random.default_rng(watch.seed)
         self.reach = 0.0  # the half-width of the corner that the curvature is taken from
