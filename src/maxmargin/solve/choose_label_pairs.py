@@ -24,7 +24,7 @@ LABEL_SOLVERS = {"newton": label_newton, "descent": label_descent}
 
 # Newton systems are cheaper than epochs with so many unknowns once C‖x‖² exceeds so much;
 # with more unknowns they are not.
-STIFF = ((300, 1.0), (1500, 50.0))
+STIFF = ((100, 0.3), (300, 1.0), (1500, 50.0))
 
 
 @dataclass(frozen=True)
