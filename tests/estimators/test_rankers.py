@@ -212,6 +212,16 @@ def test_grades_leave_no_stale_multipliers():
     assert fit.certificate_.holds(1e-6)
 
 
+def test_grades_of_texts_are_listed_while_there_is_room():
+    """Newton's method needs hundreds of products with 3,000 columns; descent a few epochs."""
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((260, 3000), density=0.05, rng=rng, format="csr")
+    fit = PairwiseRanker(0.01).fit(X, rng.integers(0, 4, 260))
+    assert 20_000 < fit.n_pairs_ < X.nnz
+    assert fit.solver_ != "rounded corner"
+    assert fit.certificate_.holds(1e-6)
+
+
 def test_rank_orders_group_after_group_and_ties_by_row():
     fit = PairwiseRanker().fit([[0.0], [1.0]], [(1, 0)])
     X = [[1.0], [3.0], [2.0], [3.0], [0.0]]

@@ -13,7 +13,7 @@ from ..problem.losses import Hinge
 from ..problem.problem import Bias, Problem, costs
 from ..represent.graded import Grades
 from ..represent.pairs import PairRows
-from ..represent.rows import as_rows, scores
+from ..represent.rows import as_rows, scores, shape, size_of
 from ..solve.choose import SOLVERS, solve
 from ..solve.contract import Ending, Point, Watch
 from ..solve.graded import solve_grades
@@ -26,6 +26,9 @@ from .validation import all_or_nothing, check_rows, one_of, positive
 
 # Pairs implied by grades are listed up to this many, or while counting them costs more.
 FEW_PAIRS = 20_000
+# With many columns Newton's method crawls and coordinate descent over listed pairs does not:
+# there, pairs are listed while they take no more room than the data, up to this many.
+MANY_COLUMNS, MANY_PAIRS = 2000, 2_000_000
 
 
 class PairwiseRanker(BaseEstimator):
@@ -113,12 +116,10 @@ class PairwiseRanker(BaseEstimator):
 
     def _pose(self, X, y, groups, sample_weight) -> Problem | GradedProblem:
         """Listed pairs where they are listed, or few; else the grades that imply them."""
-        n = X.shape[0]
         preferences, weight = _read(X, y, groups, sample_weight)
         rows = as_rows(X)
         if isinstance(preferences, Grades):
-            most = max(FEW_PAIRS, n * np.log2(n))
-            if preferences.pairs > most and np.inf > self.C:
+            if preferences.pairs > _most_listed(rows) and np.inf > self.C:
                 return GradedProblem(rows, preferences, float(self.C))
             winner, loser = listed(preferences)
             each = np.ones(len(winner))
@@ -208,6 +209,13 @@ class PairwiseRanker(BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+def _most_listed(rows) -> float:
+    """Up to how many pairs implied by grades are listed."""
+    n, d = shape(rows)
+    room = min(size_of(rows), MANY_PAIRS) if d > MANY_COLUMNS else 0
+    return max(FEW_PAIRS, n * np.log2(n), room)
 
 
 def _read(X, y, groups, sample_weight):
