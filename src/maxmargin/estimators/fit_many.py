@@ -34,18 +34,18 @@ def fit_many(who: str, jobs: Mapping[str, Callable], n_jobs: int | None, verbose
     threads cannot be stopped and end unheard.
     """
     remarks: list[Remark] = []
-    tasks = [partial(_named, who, name, job, remarks, get_config()) for name, job in jobs.items()]
+    tasks = [partial(named, who, name, job, remarks, get_config()) for name, job in jobs.items()]
     tell = partial(_Progress(who, len(tasks), int(verbose)).tell, list(jobs))
     threads = min(effective_n_jobs(n_jobs), len(tasks))
     with listening:
         fitted = _one_by_one(tasks, tell) if threads == 1 else _at_once(tasks, threads, tell)
-    _repeat(who, remarks, list(jobs))
+    repeat(who, remarks, list(jobs))
     return fitted
 
 
 def _one_by_one(tasks, tell) -> list:
     fitted = []
-    with _interrupts() as pressed:
+    with interrupts() as pressed:
         for place, task in enumerate(tasks):
             fitted.append(task())
             if pressed:  # the fit has kept its best model, but the others have none
@@ -68,7 +68,7 @@ def _at_once(tasks, threads: int, tell) -> list:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _named(who: str, name: str, job: Callable, remarks: list[Remark], config: dict):
+def named(who: str, name: str, job: Callable, remarks: list[Remark], config: dict):
     """Run one job under the caller's settings; its name goes in front of any complaint."""
     with config_context(**config), overhear(name, remarks):
         try:
@@ -82,7 +82,7 @@ def _named(who: str, name: str, job: Callable, remarks: list[Remark], config: di
             raise
 
 
-def _repeat(who: str, remarks: list[Remark], order: list[str]) -> None:
+def repeat(who: str, remarks: list[Remark], order: list[str]) -> None:
     """Say what the fits warned of, once for all fits that said the same."""
     said: dict[tuple, list[str]] = {}
     for name, category, text in sorted(remarks, key=lambda remark: order.index(remark.name)):
@@ -97,7 +97,7 @@ def _repeat(who: str, remarks: list[Remark], order: list[str]) -> None:
 
 
 @contextmanager
-def _interrupts() -> Iterator[list]:
+def interrupts() -> Iterator[list]:
     """A list that is no longer empty once Ctrl-C was pressed, even if a fit made light of it."""
     pressed: list[int] = []
     former = signal.getsignal(signal.SIGINT)

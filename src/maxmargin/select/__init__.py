@@ -1,0 +1,1 @@
+"""Choosing C: warm-started paths, cross-validation, and the lecture's experiment."""

@@ -1,0 +1,281 @@
+"""CSearch: what every ``…CV`` estimator does around the estimator it tunes.
+
+    C = argmax over the grid of the mean score of k fits, each judged on the rows it never saw
+
+Every fold follows the grid upwards, each fit starting from the last (``folds.py``).  Nothing of
+the held-out rows reaches a fold's fit, not even a starting point: held-out rows changed, its
+models stay the same to the last bit.  The final fit starts from the mean of the folds'
+multipliers, of each row over the folds that were trained on it.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import rankdata
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+from sklearn.utils.validation import _check_sample_weight
+
+from ..estimators.validation import all_or_nothing, check_training, one_of, positive
+from .best import RULES, best_index
+from .folds import Chains
+from .grid import check_cs
+
+# Bytes of X up to which the training parts of all folds are kept side by side; beyond, they are
+# cut out again for every fit, which costs about as much as one pass over the data.
+MOST_KEPT = 256e6
+# Multipliers of all folds and all C that are kept to start the final fit from.
+MOST_MULTIPLIERS = 5e7
+
+
+class CSearch:
+    """Mixin of ``…CV`` estimators, in front of the estimator they tune.
+
+    A class names the estimator in ``_tuned`` and has the parameters Cs, cv, scoring, rule,
+    tol_cv, n_jobs, and all of the estimator's except C and warm_start.
+    """
+
+    _tuned: Any
+    warm_start = False
+    Cs: Any
+    cv: Any
+    scoring: Any
+    rule: str
+    tol: float
+    tol_cv: float
+    n_jobs: int | None
+    verbose: int
+    get_params: Callable
+
+    @property
+    def C(self) -> float:
+        """The C chosen; what the methods of the tuned estimator call C."""
+        return self.C_
+
+    def fit(self, X, y, sample_weight=None, groups=None):
+        """Choose C by cross-validation, then fit to all of X (n, d) and y.
+
+        ``groups`` go to the splitter; ``sample_weight`` to every fit and to the scorer.
+        """
+        with all_or_nothing(self):
+            for name in [name for name in vars(self) if name.endswith("_")]:
+                delattr(self, name)  # of an earlier fit
+            Cs = check_cs(self.Cs)
+            one_of("rule", self.rule, RULES)
+            data = self._data(X, y, sample_weight)
+            splitter = check_cv(self.cv, data.y, classifier=True)
+            splits = list(splitter.split(data.X, data.y, groups))
+            search = Search(self._model(positive("tol_cv", self.tol_cv)), Cs, data, splits)
+            scorer = _scorer(self.scoring)
+            whole = search.run(type(self).__name__, scorer, self.n_jobs, int(self.verbose))
+            self._choose(search, Cs)
+            self._refit(search, data)
+        if not whole:
+            self._tell_of_interrupt(search)
+        return self
+
+    def _data(self, X, y, sample_weight) -> Data:
+        """Validated once, for all folds."""
+        X, classes, codes = check_training(self, X, y)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        return Data(X, classes[codes], weight)
+
+    def _model(self, tol: float):
+        """The tuned estimator with our parameters."""
+        names = set(self._tuned._get_param_names()) - {"C", "warm_start", "tol"}
+        params = {name: getattr(self, name) for name in names}
+        verbose = {"verbose": max(0, int(self.verbose) - 1)} if "verbose" in names else {}
+        return self._tuned(tol=tol, warm_start=True, **(params | verbose))
+
+    def _choose(self, search: Search, Cs: np.ndarray) -> None:
+        done = search.complete
+        if done == 0:
+            raise KeyboardInterrupt(
+                f"{type(self).__name__} was interrupted before any C had been tried on all "
+                f"{len(search.splits)} folds; there is nothing to choose from."
+            )
+        self.Cs_, self.scores_ = Cs, search.scores
+        self.best_index_ = best_index(search.scores[:, :done], self.rule)
+        self.C_ = float(Cs[self.best_index_])
+        self.best_score_ = float(search.scores[:, self.best_index_].mean())
+        self.n_splits_ = len(search.splits)
+        self.cv_results_ = search.results()
+
+    def _refit(self, search: Search, data: Data) -> None:
+        model = self._model(self.tol).set_params(C=self.C_)
+        vars(model).update(search.start(self.best_index_))
+        with config_context(assume_finite=True):
+            model.fit(data.X, data.y, **data.given())
+        params = set(self.get_params(deep=False)) | {"C", "warm_start"}
+        vars(self).update({k: v for k, v in vars(model).items() if k not in params})
+
+    def _tell_of_interrupt(self, search: Search) -> None:
+        done = search.complete
+        warnings.warn(
+            f"{type(self).__name__} was interrupted from the keyboard: C was chosen among the "
+            f"first {done} of {len(self.Cs_)} values, up to C = {self.Cs_[done - 1]:.4g}, for "
+            "which all folds were done.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+
+@dataclass(frozen=True)
+class Data:
+    """Validated rows, labels as the user wrote them, and weights or None."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray | None
+
+    def part(self, index: np.ndarray) -> Data:
+        weight = None if self.weight is None else self.weight[index]
+        return Data(self.X[index], self.y[index], weight)
+
+    def given(self) -> dict:
+        """What a fit, or a scorer, gets besides X and y."""
+        return {} if self.weight is None else {"sample_weight": self.weight}
+
+    @property
+    def nbytes(self) -> int:
+        X = self.X
+        return X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
+
+
+@dataclass
+class Search:
+    """All fits of a grid and a list of splits, and what came of them."""
+
+    model: Any
+    Cs: np.ndarray
+    data: Data
+    splits: list
+    scores: np.ndarray = field(init=False)
+    complete: int = 0
+
+    def __post_init__(self):
+        shape = (len(self.splits), len(self.Cs))
+        self.scores = np.full(shape, np.nan)
+        self.fit_times, self.score_times = np.full(shape, np.nan), np.full(shape, np.nan)
+        self.gaps = np.full(shape, np.nan)
+        self.models = [clone(self.model) for _ in self.splits]
+        self.found: list[dict[int, dict]] = [{} for _ in self.splits]
+        self.keep = len(self.splits) * self.data.nbytes <= MOST_KEPT
+        self.parts: dict[int, tuple[Data, Data]] = {}
+
+    def run(self, who: str, scorer: Callable, n_jobs, verbose: int) -> bool:
+        """False if interrupted; ``complete`` says how many C all folds have got to."""
+
+        def link(fold: int, step: int) -> None:
+            with config_context(assume_finite=True):
+                self._fit(fold, step, scorer)
+
+        def name(fold: int, step: int) -> str:
+            return f"fold {fold + 1}, C = {self.Cs[step]:.4g}"
+
+        chains = Chains(who, len(self.splits), len(self.Cs), link)
+        whole = chains.run(n_jobs, verbose, name)
+        self.complete = chains.complete
+        self.parts.clear()
+        self.scores[:, self.complete :] = np.nan
+        return whole
+
+    def _fit(self, fold: int, step: int, scorer: Callable) -> None:
+        train, test = self._part(fold)
+        model = self.models[fold].set_params(C=float(self.Cs[step]))
+        began = time.perf_counter()
+        model.fit(train.X, train.y, **train.given())
+        fitted = time.perf_counter()
+        self.scores[fold, step] = scorer(model, test.X, test.y, **test.given())
+        self.fit_times[fold, step] = fitted - began
+        self.score_times[fold, step] = time.perf_counter() - fitted
+        self.gaps[fold, step] = model.certificate_.relative_gap
+        self._note(fold, step, model)
+
+    def _part(self, fold: int) -> tuple[Data, Data]:
+        """The rows to train on and those to judge by."""
+        if fold in self.parts:
+            return self.parts[fold]
+        train, test = self.splits[fold]
+        parts = self.data.part(train), self.data.part(test)
+        if self.keep:
+            self.parts[fold] = parts
+        return parts
+
+    def _note(self, fold: int, step: int, model) -> None:
+        """What the final fit may start from."""
+        names = ("coef_", "intercept_", "alpha_", "classes_")
+        kept = {name: getattr(model, name) for name in names if hasattr(model, name)}
+        size = kept["alpha_"].size if "alpha_" in kept else 0
+        if size * self.scores.size > MOST_MULTIPLIERS:
+            del kept["alpha_"]
+        self.found[fold][step] = kept
+
+    def start(self, step: int) -> dict:
+        """Fitted attributes for all rows, averaged over the folds; none if classes differ."""
+        found = [self.found[fold][step] for fold in range(len(self.splits))]
+        first = found[0]
+        if any(not np.array_equal(f["classes_"], first["classes_"]) for f in found):
+            return {}
+        mean = {
+            name: np.mean([f[name] for f in found], axis=0)
+            for name in ("coef_", "intercept_")
+            if name in first
+        }
+        if "alpha_" in first:
+            n = len(self.data.y)
+            total, times = np.zeros((n, *first["alpha_"].shape[1:])), np.zeros(n)
+            for (train, _), f in zip(self.splits, found, strict=True):
+                total[train] += f["alpha_"]
+                times[train] += 1.0
+            mean["alpha_"] = (total.T / np.maximum(times, 1.0)).T
+        return mean | {"classes_": first["classes_"]}
+
+    def results(self) -> dict:
+        """As ``GridSearchCV`` writes it, for every C that all folds have got to."""
+        done = slice(0, self.complete)
+        scores, Cs = self.scores[:, done], self.Cs[done]
+        mean = scores.mean(axis=0)
+        return {
+            "param_C": Cs,
+            "params": [{"C": float(C)} for C in Cs],
+            **{f"split{i}_test_score": row for i, row in enumerate(scores)},
+            "mean_test_score": mean,
+            "std_test_score": scores.std(axis=0),
+            "rank_test_score": rankdata(-mean, method="min").astype(int),
+            "mean_fit_time": self.fit_times[:, done].mean(axis=0),
+            "std_fit_time": self.fit_times[:, done].std(axis=0),
+            "mean_score_time": self.score_times[:, done].mean(axis=0),
+            "std_score_time": self.score_times[:, done].std(axis=0),
+            "max_relative_gap": self.gaps[:, done].max(axis=0),
+        }
+
+
+def _scorer(scoring) -> Callable:
+    """``scorer(model, X, y, sample_weight=None)``; None means accuracy."""
+    if scoring is None or scoring == "accuracy":
+        return _accuracy
+    if isinstance(scoring, str):
+        return get_scorer(scoring)
+    if not callable(scoring):
+        raise ValueError(
+            f"scoring must be None, the name of a scorer or a callable, got {scoring!r}. "
+            "sklearn.metrics.get_scorer_names() lists the names."
+        )
+    return scoring
+
+
+def _accuracy(model, X, y, sample_weight=None) -> float:
+    return float(np.average(model.predict(X) == y, weights=sample_weight))
