@@ -133,11 +133,16 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""
         with all_or_nothing(self):
+            X, classes, codes = check_training(self, X, y)
+            weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
+            return self._fit_checked(X, classes, codes, weight)
+
+    def _fit_checked(self, X, classes, codes, weight):
+        """Fit to data that are validated, with class weights already in ``weight``."""
+        with all_or_nothing(self):
             watch = make_watch(self)
             positive("C", self.C, infinite=True)
             one_of("multiclass", self.multiclass, MULTICLASS)
-            X, classes, codes = check_training(self, X, y)
-            weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
             self.classes_, self._codes = classes, codes
             ending = self._form().fit(self, X, codes, weight, watch)
         warn_unless_reached(self, ending, self.certificate_)

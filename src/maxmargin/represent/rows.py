@@ -275,11 +275,13 @@ def repeats(rows):
 
 def anchor(rows: Any) -> np.ndarray:
     """The mean of some rows: a place among the data, however far they are from the origin."""
-    n, d = shape(rows)
+    n, _ = shape(rows)
     some = np.arange(0, n, max(1, n // ANCHOR_ROWS))
     if isinstance(rows, DenseRows):
         return rows.X[some].astype(np.float64).mean(axis=0)
-    return np.asarray(as_csr(rows)[some].astype(np.float64).sum(axis=0)).reshape(d) / len(some)
+    share = np.zeros(n)
+    share[some] = 1.0 / len(some)
+    return combine(rows, share)
 
 
 @singledispatch

@@ -17,11 +17,8 @@ class LogisticRegressionCV(CSearch, LogisticRegression):
 
     Parameters
     ----------
-    Cs, cv, scoring, rule, n_jobs :
+    Cs, cv, scoring, rule, tol_cv, n_jobs :
         As in ``LinearSVMCV``.
-    tol_cv : float, default=1e-2
-        Relative duality gap of the fits inside the folds.  The certificate of softmax exceeds
-        the true error several times, so this is less than it seems.
     tol, max_iter, max_seconds, fit_intercept, class_weight, solver, random_state, verbose :
         As in ``LogisticRegression``; ``max_seconds`` is that of each fit.
 
@@ -51,7 +48,7 @@ class LogisticRegressionCV(CSearch, LogisticRegression):
         cv=5,
         scoring=None,
         rule="best",
-        tol_cv=1e-2,
+        tol_cv=1e-3,
         n_jobs=None,
         tol=1e-6,
         max_iter=10_000,

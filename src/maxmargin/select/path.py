@@ -18,6 +18,7 @@ from sklearn.base import clone, is_classifier
 
 from ..estimators.linear_svm import LinearSVM
 from ..estimators.validation import check_training, check_weights
+from .foresight import Foresight
 from .grid import USUAL, check_cs, steps_from
 from .records import Record, as_frame, as_html, as_text
 from .trivial import safe_c, trivial_until
@@ -186,9 +187,12 @@ def _grid(estimator, X, y, Cs, sample_weight, path: CPath) -> tuple[np.ndarray, 
 
 def _follow(model, grid, X, y, given: dict) -> Iterator[tuple[Record, object]]:
     """Fit at every C in turn; yields the row and a model of its own."""
+    foresight = Foresight()
     for C in grid:
         began = time.perf_counter()
-        model.set_params(C=float(C)).fit(X, y, **given)
+        foresight.prepare(model, float(C))
+        model.fit(X, y, **given)
+        foresight.remember(model)
         seconds = time.perf_counter() - began
         fitted = clone(model)
         vars(fitted).update(vars(model))  # later fits replace arrays, they do not write into them

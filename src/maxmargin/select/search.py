@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,10 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import _check_sample_weight
 
-from ..estimators.validation import all_or_nothing, check_training, one_of, positive
+from ..estimators.validation import all_or_nothing, check_training, check_weights, one_of, positive
 from .best import RULES, best_index
 from .folds import Chains
+from .foresight import Foresight
 from .grid import check_cs
 
 # Bytes of X up to which the training parts of all folds are kept side by side; beyond, they are
@@ -90,7 +92,7 @@ class CSearch:
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return Data(X, classes[codes], weight)
+        return Data(X, classes[codes], weight, classes, codes)
 
     def _model(self, tol: float):
         """The tuned estimator with our parameters."""
@@ -117,7 +119,7 @@ class CSearch:
         model = self._model(self.tol).set_params(C=self.C_)
         vars(model).update(search.start(self.best_index_))
         with config_context(assume_finite=True):
-            model.fit(data.X, data.y, **data.given())
+            data.fit(model)
         params = set(self.get_params(deep=False)) | {"C", "warm_start"}
         vars(self).update({k: v for k, v in vars(model).items() if k not in params})
 
@@ -134,15 +136,31 @@ class CSearch:
 
 @dataclass(frozen=True)
 class Data:
-    """Validated rows, labels as the user wrote them, and weights or None."""
+    """Validated rows, labels as the user wrote them, weights or None, and labels as numbers."""
 
     X: Any
     y: np.ndarray
     weight: np.ndarray | None
+    classes: np.ndarray
+    codes: np.ndarray
 
     def part(self, index: np.ndarray) -> Data:
         weight = None if self.weight is None else self.weight[index]
-        return Data(self.X[index], self.y[index], weight)
+        return Data(self.X[index], self.y[index], weight, self.classes, self.codes[index])
+
+    def fit(self, model) -> None:
+        """Fit, without validating again what has been validated."""
+        if not hasattr(model, "_fit_checked") or self._lacks_a_class:
+            model.fit(self.X, self.y, **self.given())
+            return
+        X, classes, codes = self.X, self.classes, self.codes
+        weight = check_weights(model, X, codes, classes, self.weight, model.class_weight)
+        model.n_features_in_ = X.shape[1]
+        model._fit_checked(X, classes, codes, weight)
+
+    @cached_property
+    def _lacks_a_class(self) -> bool:
+        return len(np.unique(self.codes)) < len(self.classes)
 
     def given(self) -> dict:
         """What a fit, or a scorer, gets besides X and y."""
@@ -171,6 +189,7 @@ class Search:
         self.fit_times, self.score_times = np.full(shape, np.nan), np.full(shape, np.nan)
         self.gaps = np.full(shape, np.nan)
         self.models = [clone(self.model) for _ in self.splits]
+        self.foresight = [Foresight() for _ in self.splits]
         self.found: list[dict[int, dict]] = [{} for _ in self.splits]
         self.keep = len(self.splits) * self.data.nbytes <= MOST_KEPT
         self.parts: dict[int, tuple[Data, Data]] = {}
@@ -194,9 +213,11 @@ class Search:
 
     def _fit(self, fold: int, step: int, scorer: Callable) -> None:
         train, test = self._part(fold)
-        model = self.models[fold].set_params(C=float(self.Cs[step]))
+        model, foresight = self.models[fold], self.foresight[fold]
         began = time.perf_counter()
-        model.fit(train.X, train.y, **train.given())
+        foresight.prepare(model, float(self.Cs[step]))
+        train.fit(model)
+        foresight.remember(model)
         fitted = time.perf_counter()
         self.scores[fold, step] = scorer(model, test.X, test.y, **test.given())
         self.fit_times[fold, step] = fitted - began

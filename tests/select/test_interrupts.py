@@ -1,0 +1,73 @@
+"""Ctrl-C during a search or a path keeps what is done."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+
+from maxmargin import LinearSVM, LinearSVMCV, c_path
+
+CS = [0.1, 1.0, 10.0, 100.0]
+
+
+class _PressAfter:
+    """A scorer that presses Ctrl-C at its n-th call; seen by whichever thread is the main one."""
+
+    def __init__(self, calls):
+        self.calls = calls
+
+    def __call__(self, model, X, y):
+        self.calls -= 1
+        if self.calls == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        return model.score(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_search_keeps_the_values_that_all_folds_have(n_jobs):
+    X, y = load_iris(return_X_y=True)
+    model = LinearSVMCV(CS, cv=3, scoring=_PressAfter(8), n_jobs=n_jobs)
+    with pytest.warns(ConvergenceWarning, match=r"first \d of 4 values"):
+        model.fit(X, y)
+    done = len(model.cv_results_["param_C"])
+    assert 1 <= done <= 3
+    assert np.isfinite(model.scores_[:, :done]).all()
+    assert np.isnan(model.scores_[:, done:]).all()
+    assert model.C_ in CS[:done]
+    assert model.certificate_.holds(1e-6)
+    whole = LinearSVMCV(CS, cv=3).fit(X, y)
+    np.testing.assert_array_equal(model.scores_[:, :done], whole.scores_[:, :done])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_nothing_complete_is_an_interrupt(n_jobs):
+    X, y = load_iris(return_X_y=True)
+    model = LinearSVMCV(CS, cv=5, scoring=_PressAfter(1), n_jobs=n_jobs)
+    with pytest.raises(KeyboardInterrupt, match="before any C"):
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+class _Pressing(LinearSVM):
+    """Ctrl-C inside the third fit, where the solver takes note, keeps its best and returns."""
+
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        _Pressing.fits += 1
+        if _Pressing.fits == 3:
+            raise KeyboardInterrupt
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_path_keeps_what_it_has():
+    X, y = load_iris(return_X_y=True)
+    _Pressing.fits = 0
+    with pytest.warns(UserWarning, match="Interrupted"):
+        path = c_path(_Pressing(), X, y, CS)
+    assert list(path.Cs) == CS[:2]
+    assert "Interrupted" in path.ending
