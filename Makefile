@@ -32,6 +32,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.kernel_svm $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.kernel_rules $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.ranking $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m benchmarks.select $(if $(DATA),--data $(DATA))
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "maxmargin needs Python 3.11 or newer: set PYTHON=...")'

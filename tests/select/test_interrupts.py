@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -53,15 +54,16 @@ def test_nothing_complete_is_an_interrupt(n_jobs):
 
 
 class _Pressing(LinearSVM):
-    """Ctrl-C inside the third fit, where the solver takes note, keeps its best and returns."""
+    """Ctrl-C inside the third fit; a solver takes note, keeps its best and returns."""
 
     fits = 0
 
-    def fit(self, X, y, sample_weight=None):
+    def _fit_checked(self, X, classes, codes, weight):
         _Pressing.fits += 1
         if _Pressing.fits == 3:
-            raise KeyboardInterrupt
-        return super().fit(X, y, sample_weight)
+            with suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+        return super()._fit_checked(X, classes, codes, weight)
 
 
 def test_a_path_keeps_what_it_has():

@@ -82,7 +82,7 @@ def named(who: str, name: str, job: Callable, remarks: list[Remark], config: dic
             raise
 
 
-def repeat(who: str, remarks: list[Remark], order: list[str]) -> None:
+def repeat(who: str, remarks: list[Remark], order: list[str], stacklevel: int = 4) -> None:
     """Say what the fits warned of, once for all fits that said the same."""
     said: dict[tuple, list[str]] = {}
     for name, category, text in sorted(remarks, key=lambda remark: order.index(remark.name)):
@@ -93,7 +93,7 @@ def repeat(who: str, remarks: list[Remark], order: list[str]) -> None:
         listed = ", ".join(names[:NAMED])
         if len(names) > NAMED:
             listed += f" and {len(names) - NAMED} more"
-        warnings.warn(f"{who}, {listed}: {text}", category, stacklevel=4)
+        warnings.warn(f"{who}, {listed}: {text}", category, stacklevel=stacklevel)
 
 
 @contextmanager

@@ -76,7 +76,7 @@ class Chains:
             for chain, made in enumerate(self.next)
             if step < made
         ]
-        repeat(self.who, [remark for remark in remarks if remark.name in order], order)
+        repeat(self.who, [remark for remark in remarks if remark.name in order], order, 5)
         return not self.stopped
 
     def _main(self, work: Callable[[], None], threads: int) -> None:

@@ -1,9 +1,10 @@
 """Where the next fit of a path should start.
 
-The weights of a smooth loss follow a smooth curve in log C.  The straight line through the last
-two solutions is a better start than the last one: it halves the steps of softmax.  (A parabola
-is no better.)  Hinge solutions start from their multipliers, for which neither lines nor scaling
-to the new C helped: they bend at every C where a row changes its kind.
+The weights of a smooth loss follow a smooth curve in log C, and those of the hinge nearly so.
+The straight line through the last two solutions is a better start than the last one: it halves
+the steps of softmax and saves Newton's method for the hinge a quarter.  (A parabola is no better.)
+Coordinate descent starts from its multipliers alone, for which neither lines nor scaling to the
+new C helped: they bend at every C where a row changes its kind.
 """
 
 from __future__ import annotations
@@ -11,24 +12,29 @@ from __future__ import annotations
 import numpy as np
 
 
+LINES = ("coef_", "intercept_", "alpha_")
+
+
 class Foresight:
     """Remembers the last two solutions of one warm-started model."""
 
     def __init__(self):
-        self.past: list[tuple[float, np.ndarray, np.ndarray]] = []
+        self.past: list[tuple[float, dict[str, np.ndarray]]] = []
 
     def prepare(self, model, C: float) -> None:
-        """Set C, and the weights from which the next fit starts."""
+        """Set C, and the solution from which the next fit starts."""
         model.C = C
-        if len(self.past) < 2 or hasattr(model, "alpha_"):
+        if len(self.past) < 2 or model.solver_ == "descent":
             return
-        (C0, W0, b0), (C1, W1, b1) = self.past
-        if W0.shape != W1.shape:
+        (C0, old), (C1, new) = self.past
+        if any(old[name].shape != new[name].shape for name in new):
             return
         t = np.log(C / C1) / np.log(C1 / C0)
-        model.coef_, model.intercept_ = W1 + t * (W1 - W0), b1 + t * (b1 - b0)
+        for name, value in new.items():
+            ahead = value + t * (value - old[name])
+            setattr(model, name, np.maximum(ahead, 0.0) if name == "alpha_" else ahead)
 
     def remember(self, model) -> None:
         """To be called after every fit."""
-        if hasattr(model, "intercept_"):
-            self.past = [*self.past[-1:], (float(model.C), model.coef_, model.intercept_)]
+        found = {name: getattr(model, name) for name in LINES if hasattr(model, name)}
+        self.past = [*self.past[-1:], (float(model.C), found)]

@@ -12,12 +12,17 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone, is_classifier
 
+from ..estimators.fit_many import interrupts
 from ..estimators.linear_svm import LinearSVM
-from ..estimators.validation import check_training, check_weights
+from ..estimators.validation import check_weights
+from ..solve.threads import one_blas_thread
+from .data import Data, checked
 from .foresight import Foresight
 from .grid import USUAL, check_cs, steps_from
 from .records import Record, as_frame, as_html, as_text
@@ -135,17 +140,19 @@ def c_path(
     given = dict(fit_params or {})
     if sample_weight is not None:
         given["sample_weight"] = sample_weight
-    path = CPath()
-    grid, auto = _grid(estimator, X, y, Cs, sample_weight, path)
-    model = clone(estimator).set_params(warm_start=True)
+    path, model = CPath(), clone(estimator).set_params(warm_start=True)
+    known = is_classifier(estimator) and hasattr(estimator, "class_weight")
+    data = checked(model, X, y, sample_weight) if known else None
+    grid, auto = _grid(estimator, data, Cs, path)
     path.ending = f"The grid ends at C = {grid[-1]:.4g}."
     try:
-        for row, fitted in _follow(model, grid, X, y, given):
-            path.rows.append(row)
-            path.models.append(fitted)
-            if stop and (why := _nothing_changes(path, auto)):
-                path.ending = why
-                break
+        with one_blas_thread(), config_context(assume_finite=True):
+            for fitted, seconds in _follow(model, grid, X, y, data, given):
+                path.rows.append(_row(fitted, X, y, given, seconds))
+                path.models.append(fitted)
+                if stop and (why := _nothing_changes(path, auto)):
+                    path.ending = why
+                    break
     except KeyboardInterrupt:
         if not path.rows:
             raise
@@ -165,38 +172,42 @@ def _refuse_unless_warm(estimator) -> None:
         )
 
 
-def _grid(estimator, X, y, Cs, sample_weight, path: CPath) -> tuple[np.ndarray, bool]:
+def _grid(estimator, data: Data | None, Cs, path: CPath) -> tuple[np.ndarray, bool]:
     """The values of C, and whether they were left to us; C₁ is noted on the way."""
     auto = isinstance(Cs, str)
     if auto and Cs != "auto":
         raise ValueError(f"Cs must be 'auto', a number of values or a list, got Cs={Cs!r}.")
     if not auto:
         return check_cs(Cs), False
-    if not is_classifier(estimator) or not hasattr(estimator, "class_weight"):
+    if data is None:
         return check_cs(USUAL), False
-    check = clone(estimator)
-    X, classes, codes = check_training(check, X, y)
-    weight = check_weights(check, X, codes, classes, sample_weight, estimator.class_weight)
+    X, codes = data.X, data.codes
+    weight = check_weights(estimator, X, codes, data.classes, data.weight, estimator.class_weight)
     if isinstance(estimator, LinearSVM) and estimator.loss == "hinge":
-        C = path.trivial_until = trivial_until(check, X, codes, weight)
+        C = path.trivial_until = trivial_until(estimator, X, codes, weight)
         C = C * (1.0 - 1e-6) if np.isfinite(C) else 1.0
     else:
         C = safe_c(X, codes, weight)
     return steps_from(C, MOST), True
 
 
-def _follow(model, grid, X, y, given: dict) -> Iterator[tuple[Record, object]]:
-    """Fit at every C in turn; yields the row and a model of its own."""
+def _follow(model, grid, X, y, data: Data | None, given: dict) -> Iterator[tuple[Any, float]]:
+    """Fit at every C in turn; yields a model of its own and the seconds it took."""
     foresight = Foresight()
     for C in grid:
         began = time.perf_counter()
         foresight.prepare(model, float(C))
-        model.fit(X, y, **given)
+        with interrupts() as pressed:
+            if data is None:
+                model.fit(X, y, **given)
+            else:
+                data.fit(model)
+        if pressed:  # the fit has kept its best, which is not what was asked for
+            raise KeyboardInterrupt
         foresight.remember(model)
-        seconds = time.perf_counter() - began
         fitted = clone(model)
         vars(fitted).update(vars(model))  # later fits replace arrays, they do not write into them
-        yield _row(fitted, X, y, given, seconds), fitted
+        yield fitted, time.perf_counter() - began
 
 
 def _row(model, X, y, given: dict, seconds: float) -> Record:

@@ -14,21 +14,19 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
-from sklearn.utils.validation import _check_sample_weight
 
-from ..estimators.validation import all_or_nothing, check_training, check_weights, one_of, positive
+from ..estimators.validation import all_or_nothing, one_of, positive
 from .best import RULES, best_index
+from .data import Data, checked
 from .folds import Chains
 from .foresight import Foresight
 from .grid import check_cs
@@ -74,7 +72,7 @@ class CSearch:
                 delattr(self, name)  # of an earlier fit
             Cs = check_cs(self.Cs)
             one_of("rule", self.rule, RULES)
-            data = self._data(X, y, sample_weight)
+            data = checked(self, X, y, sample_weight)
             splitter = check_cv(self.cv, data.y, classifier=True)
             splits = list(splitter.split(data.X, data.y, groups))
             search = Search(self._model(positive("tol_cv", self.tol_cv)), Cs, data, splits)
@@ -85,14 +83,6 @@ class CSearch:
         if not whole:
             self._tell_of_interrupt(search)
         return self
-
-    def _data(self, X, y, sample_weight) -> Data:
-        """Validated once, for all folds."""
-        X, classes, codes = check_training(self, X, y)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return Data(X, classes[codes], weight, classes, codes)
 
     def _model(self, tol: float):
         """The tuned estimator with our parameters."""
@@ -132,44 +122,6 @@ class CSearch:
             ConvergenceWarning,
             stacklevel=3,
         )
-
-
-@dataclass(frozen=True)
-class Data:
-    """Validated rows, labels as the user wrote them, weights or None, and labels as numbers."""
-
-    X: Any
-    y: np.ndarray
-    weight: np.ndarray | None
-    classes: np.ndarray
-    codes: np.ndarray
-
-    def part(self, index: np.ndarray) -> Data:
-        weight = None if self.weight is None else self.weight[index]
-        return Data(self.X[index], self.y[index], weight, self.classes, self.codes[index])
-
-    def fit(self, model) -> None:
-        """Fit, without validating again what has been validated."""
-        if not hasattr(model, "_fit_checked") or self._lacks_a_class:
-            model.fit(self.X, self.y, **self.given())
-            return
-        X, classes, codes = self.X, self.classes, self.codes
-        weight = check_weights(model, X, codes, classes, self.weight, model.class_weight)
-        model.n_features_in_ = X.shape[1]
-        model._fit_checked(X, classes, codes, weight)
-
-    @cached_property
-    def _lacks_a_class(self) -> bool:
-        return len(np.unique(self.codes)) < len(self.classes)
-
-    def given(self) -> dict:
-        """What a fit, or a scorer, gets besides X and y."""
-        return {} if self.weight is None else {"sample_weight": self.weight}
-
-    @property
-    def nbytes(self) -> int:
-        X = self.X
-        return X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
 
 
 @dataclass
