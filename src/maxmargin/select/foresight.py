@@ -2,7 +2,7 @@
 
 The weights of a smooth loss follow a smooth curve in log C, and those of the hinge nearly so.
 The straight line through the last two solutions is a better start than the last one: it halves
-the steps of softmax and saves Newton's method for the hinge a quarter.  (A parabola is no better.)
+the steps of softmax and saves Newton's method for the hinge a few.  (A parabola is no better.)
 Coordinate descent starts from its multipliers alone, for which neither lines nor scaling to the
 new C helped: they bend at every C where a row changes its kind.
 """
@@ -10,7 +10,6 @@ new C helped: they bend at every C where a row changes its kind.
 from __future__ import annotations
 
 import numpy as np
-
 
 LINES = ("coef_", "intercept_", "alpha_")
 
