@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -148,7 +149,7 @@ def c_path(
     try:
         with one_blas_thread(), config_context(assume_finite=True):
             for fitted, seconds in _follow(model, grid, X, y, data, given):
-                path.rows.append(_row(fitted, X, y, given, seconds))
+                path.rows.append(_row(fitted, _error(fitted, X, y, data, given), seconds))
                 path.models.append(fitted)
                 if stop and (why := _nothing_changes(path, auto)):
                     path.ending = why
@@ -205,12 +206,18 @@ def _follow(model, grid, X, y, data: Data | None, given: dict) -> Iterator[tuple
         if pressed:  # the fit has kept its best, which is not what was asked for
             raise KeyboardInterrupt
         foresight.remember(model)
-        fitted = clone(model)
-        vars(fitted).update(vars(model))  # later fits replace arrays, they do not write into them
-        yield fitted, time.perf_counter() - began
+        # Later fits replace arrays, they do not write into them: a shallow copy will do.
+        yield copy(model), time.perf_counter() - began
 
 
-def _row(model, X, y, given: dict, seconds: float) -> Record:
+def _error(model, X, y, data: Data | None, given: dict) -> float:
+    """The share of rows, or of preferences, that the model gets wrong."""
+    if data is None:
+        return 1.0 - float(model.score(X, y, **given))
+    return float(np.average(model.predict(X) != data.y, weights=data.weight))
+
+
+def _row(model, error: float, seconds: float) -> Record:
     norm = float(np.linalg.norm(model.coef_))
     kinds = getattr(model, "support_kind_", None)
     counts = {
@@ -219,7 +226,7 @@ def _row(model, X, y, given: dict, seconds: float) -> Record:
     certificate = model.certificate_
     return {
         "C": float(model.C),
-        "training_error": 1.0 - float(model.score(X, y, **given)),
+        "training_error": error,
         "n_support": None if kinds is None else len(kinds),
         **counts,
         "norm": norm,
