@@ -168,6 +168,13 @@ def test_any_scorer(scoring):
             assert search.scores_[f, j] == pytest.approx(expected, abs=1e-4)
 
 
+def test_score_is_that_of_the_search():
+    X, y = _data()
+    model = LogisticRegressionCV(CS, scoring="neg_log_loss").fit(X, y)
+    assert model.score(X, y) == pytest.approx(-log_loss(y, model.predict_proba(X)))
+    assert LinearSVMCV(CS).fit(X, y).score(X, list(y)) > 0.6
+
+
 def test_callables_score_too():
     X, y = _data()
     mine = make_scorer(accuracy_score)

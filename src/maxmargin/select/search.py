@@ -84,6 +84,11 @@ class CSearch:
             self._tell_of_interrupt(search)
         return self
 
+    def score(self, X, y, sample_weight=None):
+        """The score by which C was chosen, on any data: accuracy unless ``scoring`` says other."""
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return _scorer(self.scoring)(self, X, y, **given)
+
     def _model(self, tol: float):
         """The tuned estimator with our parameters."""
         names = set(self._tuned._get_param_names()) - {"C", "warm_start", "tol"}
@@ -251,4 +256,4 @@ def _scorer(scoring) -> Callable:
 
 
 def _accuracy(model, X, y, sample_weight=None) -> float:
-    return float(np.average(model.predict(X) == y, weights=sample_weight))
+    return float(np.average(model.predict(X) == np.asarray(y), weights=sample_weight))
