@@ -2,7 +2,7 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import LinearSVMCV, LogisticRegressionCV
+from maxmargin import KernelSVMCV, LinearSVMCV, LogisticRegressionCV
 
 
 @parametrize_with_checks(
@@ -10,6 +10,7 @@ from maxmargin import LinearSVMCV, LogisticRegressionCV
         LinearSVMCV(Cs=3, cv=3),
         LinearSVMCV(Cs=3, cv=3, multiclass="pairs", n_jobs=2),
         LogisticRegressionCV(Cs=3, cv=3, rule="one_se"),
+        KernelSVMCV(Cs=3, cv=3),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
