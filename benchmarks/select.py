@@ -10,6 +10,7 @@ bound that we proved, the median and the worst over the 13 values.
 from __future__ import annotations
 
 import argparse
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -180,8 +181,11 @@ def threads(case: Case) -> dict:
             runs.append(time.perf_counter() - began)
     one, two = min(taken[1]), min(taken[2])
     met = "met" if one / two >= 1.6 else "MISSED"
+    load = os.getloadavg()[0]
     print(f"\ntwo threads, {case.name}: {one:.3f} s → {two:.3f} s, {one / two:.2f} ×, ≥ 1.6: {met}")
-    return {"case": f"two threads, {case.name}", "one": one, "two": two, "speedup": one / two}
+    print(f"  (load of the machine {load:.1f}, of which up to two are ours)")
+    name = f"two threads, {case.name}"
+    return {"case": name, "one": one, "two": two, "speedup": one / two, "load": load}
 
 
 def show(result: dict) -> None:

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import nullcontext
 from functools import partial
 
 from joblib import effective_n_jobs
@@ -80,8 +79,8 @@ class Chains:
         return not self.stopped
 
     def _main(self, work: Callable[[], None], threads: int) -> None:
-        # One BLAS thread each: more would fight over the cores that the fits already use.
-        with interrupts() as self.pressed, one_blas_thread() if threads > 1 else nullcontext():
+        # More BLAS threads would fight over the cores that the fits already use.
+        with interrupts() as self.pressed, one_blas_thread():
             if threads == 1:
                 work()
                 return
