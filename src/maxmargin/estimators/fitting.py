@@ -38,6 +38,15 @@ def make_watch(estimator) -> Watch:
     )
 
 
+def note(estimator, solution, certificate) -> None:
+    """What every fit tells of itself."""
+    estimator.certificate_ = certificate
+    estimator.history_ = solution.history
+    estimator.n_iter_ = solution.n_iter
+    estimator.solver_ = solution.solver
+    estimator.solver_reason_ = solution.why
+
+
 def linear_scores(estimator, X) -> np.ndarray:
     """w·x + b as (n,) with two classes; with more (n, m), one column per row of ``coef_``."""
     check_is_fitted(estimator)

@@ -20,6 +20,7 @@ from ..represent.rows import DenseRows
 from ..solve.choose_classes import solve_classes
 from ..solve.contract import ClassPoint, Ending, Watch
 from . import svm_joint
+from .fitting import note
 from .svm_joint import dual_coef
 
 __all__ = ["dual_coef", "fit", "recertify"]
@@ -53,7 +54,7 @@ def fit(model, points: Points, codes, weight, watch: Watch) -> Ending:
     del K
     solution, certificate, slacks, beta, b = _solve(problem, points, watch)
     svm_joint.keep(model, problem, beta, slacks, b, _norm(problem, beta))
-    model._note(solution, certificate)
+    note(model, solution, certificate)
     if certificate.holds(watch.tol):
         return Ending.REACHED
     return Ending.STALLED if solution.ending is Ending.REACHED else solution.ending

@@ -13,6 +13,7 @@ from ..represent.kernel_block import Points
 from ..solve.choose_kernel import solve_kernel
 from ..solve.contract import Ending, Watch
 from . import kernel_two
+from .fitting import note
 from .svm_reduced import Machines, count_machines, dual_coef, questions, together
 
 __all__ = ["dual_coef", "fit", "recertify"]
@@ -36,7 +37,7 @@ def fit(model, points: Points, codes, weight, watch: Watch) -> Ending:
         machines.add(problem, some, solution.alpha, solution.scores, solution.b, norm, certificate)
         machines.end(solution.ending)
     machines.keep(model)
-    model._note(replace(solution, n_iter=max(1, watch.n_iter)), together(model, machines.parts))
+    note(model, replace(solution, n_iter=max(1, watch.n_iter)), together(model, machines.parts))
     return machines.ending
 
 

@@ -190,14 +190,6 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
         if self.rank is None:
             self._expansion = Expansion.of(points, self.support_, self.dual_coef_.T)
 
-    def _note(self, solution, certificate) -> None:
-        """What every form tells of its fit."""
-        self.certificate_ = certificate
-        self.history_ = solution.history
-        self.n_iter_ = solution.n_iter
-        self.solver_ = solution.solver
-        self.solver_reason_ = solution.why
-
     @property
     def dual_coef_(self):
         """Signed multipliers of the support vectors, one row per machine or class."""

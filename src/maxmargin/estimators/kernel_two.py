@@ -14,6 +14,7 @@ from ..represent.kernel_block import Points
 from ..solve.choose_kernel import solve_kernel
 from ..solve.contract import Ending, Watch
 from . import svm_two
+from .fitting import note
 
 dual_coef = svm_two.dual_coef
 
@@ -31,7 +32,7 @@ def fit(model, points: Points, codes, weight, watch: Watch) -> Ending:
     solution, certificate = solve_kernel(problem, watch, model.cache_mb, start)
     norm = float(solution.alpha * problem.y @ solution.scores)
     svm_two.keep(model, problem, solution.alpha, solution.scores, solution.b, norm)
-    model._note(solution, certificate)
+    note(model, solution, certificate)
     return solution.ending
 
 

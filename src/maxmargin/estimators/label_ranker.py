@@ -14,7 +14,7 @@ from ..represent.lanes import score_chunks
 from ..represent.rows import as_rows
 from ..solve.choose_label_pairs import LABEL_SOLVERS, solve_label_pairs
 from ..solve.contract import ClassPoint
-from .fitting import make_watch, warn_unless_reached
+from .fitting import make_watch, note, warn_unless_reached
 from .label_preferences import (
     LabelPairs,
     label_pairs,
@@ -153,11 +153,7 @@ class LabelRanker(BaseEstimator):
         kinds[(self.slack_ <= ON_MARGIN) | (alpha < problem.c)] = "margin"
         self.support_kind_ = kinds[self.support_]
         self.n_pairs_ = len(alpha)
-        self.certificate_ = certificate
-        self.history_ = solution.history
-        self.n_iter_ = solution.n_iter
-        self.solver_ = solution.solver
-        self.solver_reason_ = solution.why
+        note(self, solution, certificate)
 
     def _verify(self, X, y, sample_weight, groups) -> Certificate:
         """The certificate on any data, from nothing but the model's numbers."""

@@ -157,14 +157,6 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
             return Bias.NONE
         return Bias.PENALIZED if self.penalize_bias else Bias.FREE
 
-    def _note(self, solution, certificate) -> None:
-        """What every form tells of its fit."""
-        self.certificate_ = certificate
-        self.history_ = solution.history
-        self.n_iter_ = solution.n_iter
-        self.solver_ = solution.solver
-        self.solver_reason_ = solution.why
-
     @property
     def dual_coef_(self):
         """Signed multipliers of the support vectors: ``coef_ == dual_coef_ @ X[support_]``."""

@@ -14,7 +14,7 @@ from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, Problem, costs
 from ..represent.rows import as_rows
 from ..solve.choose_logistic import SOLVERS, certify_logistic, solve_logistic
-from .fitting import linear_scores, make_watch, warn_unless_reached
+from .fitting import linear_scores, make_watch, note, warn_unless_reached
 from .validation import (
     all_or_nothing,
     check_training,
@@ -116,11 +116,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             self.classes_ = classes
             self.coef_ = solution.W
             self.intercept_ = solution.b
-            self.certificate_ = certificate
-            self.history_ = solution.history
-            self.n_iter_ = solution.n_iter
-            self.solver_ = solution.solver
-            self.solver_reason_ = solution.why
+            note(self, solution, certificate)
         warn_unless_reached(self, solution.ending, certificate)
         return self
 

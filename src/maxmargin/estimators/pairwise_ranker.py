@@ -17,7 +17,7 @@ from ..represent.rows import as_rows, scores, shape, size_of
 from ..solve.choose import SOLVERS, solve
 from ..solve.contract import Ending, Point, Watch
 from ..solve.graded import solve_grades
-from .fitting import make_watch, warn_unless_reached
+from .fitting import make_watch, note, warn_unless_reached
 from .object_preferences import check_grades, check_pairs, group_codes, listed
 from .ranking_metrics import graded_accuracy, listed_accuracy
 from .svm_two import support_kinds
@@ -144,7 +144,8 @@ class PairwiseRanker(BaseEstimator):
         self.support_ = np.flatnonzero(alpha > 0)
         self.support_kind_ = support_kinds(problem, alpha, self.slack_)[self.support_]
         self.n_pairs_ = len(alpha)
-        return self._note(solution, certificate)
+        note(self, solution, certificate)
+        return solution.ending
 
     def _fit_graded(self, problem: GradedProblem, watch: Watch) -> Ending:
         warm = self.warm_start and getattr(self, "coef_", np.empty(0)).shape == problem.shape[1:]
@@ -153,7 +154,8 @@ class PairwiseRanker(BaseEstimator):
             self.__dict__.pop(name, None)
         self.coef_, self._width = solution.point.w, width
         self.n_pairs_ = problem.grades.pairs
-        return self._note(solution, certificate)
+        note(self, solution, certificate)
+        return solution.ending
 
     def _start(self, problem: Problem) -> Point | None:
         m, d = problem.shape
@@ -161,14 +163,6 @@ class PairwiseRanker(BaseEstimator):
             return None
         alpha = getattr(self, "alpha_", np.empty(0))
         return Point(self.coef_, 0.0, alpha if len(alpha) == m else np.zeros(m))
-
-    def _note(self, solution, certificate) -> Ending:
-        self.certificate_ = certificate
-        self.history_ = solution.history
-        self.n_iter_ = solution.n_iter
-        self.solver_ = solution.solver
-        self.solver_reason_ = solution.why
-        return solution.ending
 
     def _verify(self, X, y, sample_weight, groups) -> Certificate:
         """The certificate on any data, from nothing but the model's numbers."""

@@ -15,6 +15,7 @@ from ..represent.lanes import score_chunks
 from ..represent.rows import as_rows
 from ..solve.choose_classes import CLASS_SOLVERS, solve_classes
 from ..solve.contract import ClassPoint, Ending, Watch
+from .fitting import note
 from .svm_two import ON_MARGIN
 from .validation import one_of
 
@@ -35,7 +36,7 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
     W, b, beta = solution.point
     model.coef_ = W
     keep(model, problem, beta, solution.slacks, b, float(np.sum(W * W)))
-    model._note(solution, certificate)
+    note(model, solution, certificate)
     return solution.ending
 
 

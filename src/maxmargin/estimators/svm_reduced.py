@@ -19,6 +19,7 @@ from ..represent.rows import take
 from ..solve.choose import SOLVERS, solve
 from ..solve.contract import Ending, Point, Watch
 from . import svm_two
+from .fitting import note
 from .validation import one_of
 
 P = TypeVar("P", bound=Problem)
@@ -111,7 +112,7 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
         machines.end(solution.ending)
     model.coef_ = coef
     machines.keep(model)
-    model._note(replace(solution, n_iter=max(1, watch.n_iter)), together(model, machines.parts))
+    note(model, replace(solution, n_iter=max(1, watch.n_iter)), together(model, machines.parts))
     return machines.ending
 
 

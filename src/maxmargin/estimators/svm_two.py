@@ -11,6 +11,7 @@ from ..problem.problem import Problem, costs
 from ..represent.rows import as_rows, scores
 from ..solve.choose import SOLVERS, solve
 from ..solve.contract import Ending, Point, Watch
+from .fitting import note
 from .validation import one_of
 
 # A slack below this is rounding: the point lies on its margin.
@@ -32,7 +33,7 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
     w, b, alpha = solution.point
     model.coef_ = w[None, :]
     keep(model, problem, alpha, solution.scores, b, float(w @ w))
-    model._note(solution, certificate)
+    note(model, solution, certificate)
     return solution.ending
 
 
