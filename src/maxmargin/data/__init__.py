@@ -1,0 +1,1 @@
+"""Data files: tables and matrices, and how their columns become features."""

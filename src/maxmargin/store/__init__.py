@@ -1,0 +1,1 @@
+"""Model files: one documented format without code in it (docs/model-format.md)."""
