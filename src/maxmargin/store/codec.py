@@ -40,6 +40,13 @@ RECORDS = {
     "Pass": "solve.passes",
     "LeaveOneOut": "solve.ridge_path",
     "RidgePath": "estimators.least_squares",
+    "TableModel": "data.model",
+    "MatrixPreparation": "data.model",
+    "Preparation": "data.preparation",
+    "Number": "data.columns",
+    "Category": "data.columns",
+    "Text": "data.columns",
+    "Basis": "data.basis",
 }
 PLAIN = (str, int, bool, type(None))
 # From this many words on a list of them is kept as an array.

@@ -5,5 +5,5 @@ class ModelFileError(ValueError):
     """A model file that cannot be read: truncated, altered, too new, or no model file at all."""
 
 
-class NotStorableError(TypeError):
+class NotStorableError(ValueError, TypeError):
     """A model, or a part of one, that a file without code cannot hold."""

@@ -117,7 +117,7 @@ MODELS = {
 CHOICES = {"OneVsRest": ("positives_", "_own"), "OneVsOne": ("pairs_", "_duels")}
 
 
-def model_class(name: str) -> type:
+def model_class(name: str) -> Any:
     """The class of a stored model, from the list above."""
     return getattr(import_module(f"maxmargin.{MODELS[name].home}"), name)
 
@@ -143,7 +143,7 @@ def read_model(reader: Reader, node: dict):
     name = node["of"]
     if name not in MODELS:
         raise reader.refuse(f"it holds a model of unknown kind {str(name)[:40]!r}")
-    cls: Any = model_class(name)
+    cls = model_class(name)
     parameters = {key: reader(value) for key, value in node["parameters"].items()}
     if unknown := set(parameters) - set(cls._get_param_names()):
         raise reader.refuse(f"{name} has no parameter {sorted(unknown)[0][:40]!r}")

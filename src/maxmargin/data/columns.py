@@ -1,0 +1,223 @@
+"""Columns of a table as features: numbers, categories and text.
+
+A column knows what it must to treat new rows as it treated the training rows; all of it is
+numbers and words, so that it can be stored in a model file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Number:
+    """x ↦ (x − mean)/scale; a missing value becomes the mean.
+
+    ``deviation`` is the standard deviation of the training values; ``scale`` is that, or 1 where
+    the column is left as it is (then ``shift`` is 0, else the mean).
+    """
+
+    name: str
+    read_as: str
+    mean: float
+    deviation: float
+    shift: float
+    scale: float
+
+    def __post_init__(self):
+        values = (self.mean, self.deviation, self.shift, self.scale)
+        if not np.isfinite(values).all() or self.scale <= 0 or self.read_as not in READ_AS:
+            raise ValueError(f"the column {self.name!r} has no usable mean and deviation")
+
+    @property
+    def width(self) -> int:
+        return 1
+
+    def names(self) -> list[str]:
+        return [self.name]
+
+    def units(self) -> tuple[np.ndarray, np.ndarray]:
+        """How much one original unit, and one standard deviation, moves the feature."""
+        return np.array([1.0 / self.scale]), np.array([self.deviation / self.scale])
+
+    def fill(self, column: pa.Array, out: np.ndarray, notes: Notes) -> None:
+        """Write the features of some rows into ``out`` (rows, 1)."""
+        x = as_numbers(column, self.name)
+        if column.null_count or np.isnan(x).any():
+            hole = np.isnan(x)
+            notes.missing[self.name] = notes.missing.get(self.name, 0) + int(hole.sum())
+            x = np.where(hole, self.mean, x)
+        np.subtract(x, self.shift, out=out[:, 0])
+        if self.scale != 1.0:
+            out[:, 0] /= self.scale
+
+
+@dataclass(frozen=True)
+class Category:
+    """One indicator for each level seen in training; a new or missing value has none."""
+
+    name: str
+    levels: list
+    shares: np.ndarray
+
+    def __post_init__(self):
+        words = isinstance(self.levels, list) and all(isinstance(v, str) for v in self.levels)
+        if not words or np.shape(self.shares) != (len(self.levels),):
+            raise ValueError(f"the column {self.name!r} has no usable levels")
+
+    @property
+    def width(self) -> int:
+        return len(self.levels)
+
+    def names(self) -> list[str]:
+        return [f"{self.name}={level}" for level in self.levels]
+
+    def units(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.ones(self.width), np.sqrt(self.shares * (1.0 - self.shares))
+
+    def codes(self, column: pa.Array, notes: Notes) -> np.ndarray:
+        """The place of each row's level, −1 where it has none."""
+        words = as_words(column)
+        place = pc.fill_null(pc.index_in(words, value_set=pa.array(self.levels, pa.string())), -1)
+        place = place.to_numpy(zero_copy_only=False)
+        if words.null_count:
+            notes.missing[self.name] = notes.missing.get(self.name, 0) + words.null_count
+        none = int((place < 0).sum()) - words.null_count
+        if none:
+            new = pc.unique(words.filter(pa.array(place < 0))).drop_null().to_pylist()
+            notes.new_level(self.name, none, new)
+        return place
+
+    def fill(self, column: pa.Array, out: np.ndarray, notes: Notes) -> None:
+        place = self.codes(column, notes)
+        out[:] = 0.0
+        rows = np.flatnonzero(place >= 0)
+        out[rows, place[rows]] = 1.0
+
+
+@dataclass(frozen=True)
+class Text:
+    """Words of a text, counted; with ``idf`` the counts times it, and every row of length one."""
+
+    name: str
+    words: list
+    idf: Any = None
+
+    def __post_init__(self):
+        words = isinstance(self.words, list) and all(isinstance(v, str) for v in self.words)
+        same = self.idf is None or np.shape(self.idf) == (len(self.words),)
+        if not words or not same or not self.words:
+            raise ValueError(f"the column {self.name!r} has no usable words")
+
+    @property
+    def width(self) -> int:
+        return len(self.words)
+
+    def names(self) -> list[str]:
+        return [f"{self.name}:{word}" for word in self.words]
+
+    def units(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.ones(self.width), np.ones(self.width)
+
+    def matrix(self, column: pa.Array, notes: Notes):
+        """(rows, words) as CSR."""
+        from scipy import sparse
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        texts = as_words(column)
+        if texts.null_count:
+            notes.missing[self.name] = notes.missing.get(self.name, 0) + texts.null_count
+        counter = CountVectorizer(vocabulary=self.words, dtype=np.float64)
+        X = counter.transform(pc.fill_null(texts, "").to_pylist())
+        if self.idf is None:
+            return X
+        X = X @ sparse.diags_array(np.asarray(self.idf))
+        length = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        return sparse.csr_matrix(sparse.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ X)
+
+
+@dataclass
+class Notes:
+    """What was not as expected in the rows seen so far."""
+
+    missing: dict[str, int] = field(default_factory=dict)
+    new_levels: dict[str, list] = field(default_factory=dict)
+    new_rows: dict[str, int] = field(default_factory=dict)
+
+    def new_level(self, name: str, rows: int, levels: list[str]) -> None:
+        known = self.new_levels.setdefault(name, [])
+        known += [level for level in levels if level not in known][: 5 - len(known)]
+        self.new_rows[name] = self.new_rows.get(name, 0) + rows
+
+    def sentences(self) -> Iterator[str]:
+        for name, count in self.missing.items():
+            yield f"{name}: {count} missing"
+        for name, levels in self.new_levels.items():
+            shown = ", ".join(repr(level) for level in levels)
+            yield (
+                f"{name}: {self.new_rows[name]} rows have a level that is not in the model "
+                f"({shown}); they count as none of its levels"
+            )
+
+
+READ_AS = {"number": pa.float64(), "truth": pa.bool_(), "day": pa.timestamp("us")}
+
+
+def kind_of(type: pa.DataType) -> str:
+    """What a column of this type can be: a number, a truth value, a day, words, or nothing."""
+    t = pa.types
+    if isinstance(type, pa.DictionaryType):
+        return kind_of(type.value_type)
+    if t.is_integer(type) or t.is_floating(type) or t.is_decimal(type):
+        return "number"
+    if t.is_boolean(type):
+        return "truth"
+    if t.is_timestamp(type) or t.is_date(type):
+        return "day"
+    if t.is_string(type) or t.is_large_string(type) or t.is_string_view(type):
+        return "words"
+    return "nothing"
+
+
+def as_numbers(column: pa.Array, name: str) -> np.ndarray:
+    """float64 with NaN for missing; days since 1970 for dates."""
+    kind = kind_of(column.type)
+    if isinstance(column.type, pa.DictionaryType):
+        column = column.dictionary_decode()
+    if kind == "day":
+        seconds = column.cast(pa.timestamp("us")).cast(pa.int64()).cast(pa.float64())
+        x = seconds.to_numpy(zero_copy_only=False) / (DAY * 1e6)
+    elif kind in ("number", "truth"):
+        if pa.types.is_boolean(column.type):
+            column = column.cast(pa.int8())
+        x = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    else:
+        raise ValueError(
+            f"The column {name!r} held numbers when the model was fitted, but here it is of type "
+            f"{column.type}."
+        )
+    if np.isinf(x).any():
+        row = int(np.flatnonzero(np.isinf(x))[0])
+        raise ValueError(
+            f"The column {name!r} holds an infinite value (row {row + 1} of its block)."
+        )
+    return x
+
+
+def as_words(column: pa.Array) -> pa.Array:
+    """Words with empty ones missing; numbers written out."""
+    if isinstance(column.type, pa.DictionaryType):
+        column = column.dictionary_decode()
+    if column.type != pa.string():
+        column = column.cast(pa.string())
+    if pc.any(pc.equal(column, "")).as_py():
+        column = pc.if_else(pc.equal(column, ""), None, column)
+    return column
