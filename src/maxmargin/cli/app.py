@@ -1,4 +1,8 @@
-"""The command ``maxmargin``; exit codes: 0 done and proved, 1 done but not proved, 2 bad input."""
+"""The command ``maxmargin``.
+
+Exit codes: 0 done and proved, 1 done but not proved (or the answer is no), 2 bad input,
+130 interrupted.  Commands import what they need when they run, so that help is quick.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +12,26 @@ import typer
 
 from .. import __version__
 from .demo import demo
+from .evaluate import evaluate
+from .export import export
+from .fit import fit
+from .inspect import inspect
+from .path import path
+from .predict import predict
 from .rank import rank
+from .run import command
+from .separable import separable
+from .verify import verify
 
 app = typer.Typer(
     name="maxmargin",
-    help="Linear classification with proof.",
     no_args_is_help=False,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command()(demo)
-app.command()(rank)
+for body in (fit, predict, evaluate, verify, inspect, separable, path, rank, export, demo):
+    app.command()(command(body))
 
 
 @app.command()
@@ -30,15 +42,37 @@ def version() -> None:
 
 @app.callback()
 def without_command(context: typer.Context) -> None:
-    """Linear classification with proof.  Without a command: the demonstration."""
+    """Linear classification with proof.
+
+    From a file to a model you can trust, and back:
+
+        maxmargin fit data.csv --target label        # writes model.maxmargin
+        maxmargin predict model.maxmargin new.csv
+        maxmargin verify model.maxmargin data.csv    # recompute the proof
+
+    Without a command: the demonstration.
+
+    Exit codes: 0 done and proved, 1 done but not proved, 2 bad input,
+    130 interrupted.
+    """
     if context.invoked_subcommand is None:
-        demo()
+        command(demo)()
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Run a command; what is wrong with the input is said in one sentence."""
     try:
-        app()
-    except (ValueError, OSError) as error:
-        print(f"maxmargin: {error}", file=sys.stderr)
+        app(args=arguments)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has had enough
+        sys.exit(0)
+    except (ValueError, OSError, ImportError) as error:
+        print(f"maxmargin: {_sentence(error)}", file=sys.stderr)
         sys.exit(2)
+
+
+def _sentence(error: Exception) -> str:
+    """An error of the system as "reason: file", ours as they are."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    return str(error.strerror if isinstance(error, OSError) and error.strerror else error)

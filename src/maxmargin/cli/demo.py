@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-
-from maxmargin import LinearSVM, LogisticRegression, __version__, separability, verify
+from .. import __version__
 
 TRY_NEXT = """
 What to type next:
@@ -26,6 +23,11 @@ RULES = ("max", "sum", "rest", "pairs")
 
 def demo() -> None:
     """Fit, prove and explain on bundled data, then say what to type next."""
+    import numpy as np
+    from sklearn.datasets import load_breast_cancer, load_iris
+
+    from .. import LinearSVM, separability, verify
+
     print(f"maxmargin {__version__}: linear classification with proof\n")
     X, y = load_iris(return_X_y=True)
     X, y = X[y < 2][:, [1, 3]], y[y < 2]
@@ -45,6 +47,10 @@ def demo() -> None:
 
 def many_classes() -> None:
     """The four rules for k classes, and softmax, on three kinds of wine."""
+    from sklearn.datasets import load_iris, load_wine
+
+    from .. import LinearSVM, LogisticRegression, separability
+
     X, y = load_iris(return_X_y=True)
     print("\niris, all three classes, sepal and petal width")
     print(f"  {separability(X[:, [1, 3]], y)}")
@@ -66,6 +72,8 @@ def many_classes() -> None:
 
 def table(indent: str, X, y, Cs) -> None:
     """One row per C: margin, support vectors by kind, errors, gap and time."""
+    from .. import LinearSVM
+
     header = f"{'C':>8} {'margin γ':>10} {'on margin':>9} {'inside':>6} {'wrong':>5}"
     print(f"{indent}{header} {'errors':>6} {'relative gap':>12} {'time':>9}")
     for C in Cs:

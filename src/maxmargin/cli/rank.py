@@ -6,14 +6,13 @@ import csv
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
-from rich.console import Console
-from rich.table import Table
 
-from .columns import read_columns, read_features
+if TYPE_CHECKING:
+    import numpy as np
+    from rich.console import Console
 
 EXAMPLES = Path(__file__).parent / "examples"
 # Names of a winner that stand for a side, or for nobody.
@@ -49,6 +48,10 @@ def rank(
         maxmargin rank comparisons.csv --items items.csv
         maxmargin rank comparisons.csv --items items.csv --top 5 --out ranked.csv
     """
+    from rich.console import Console
+
+    from .columns import read_features
+
     if comparisons is None and items is None:
         comparisons, items = EXAMPLES / "comparisons.csv", EXAMPLES / "items.csv"
     if comparisons is None or items is None:
@@ -72,6 +75,7 @@ def rank(
 def _read_comparisons(path: Path, names: list[str]) -> tuple[np.ndarray, int]:
     """(winner, loser) rows of the items, and the number of ties left out."""
     from ..estimators.object_preferences import pairs_from_comparisons
+    from .columns import read_columns
 
     a, b, winner = read_columns(path, ("item_a", "item_b", "winner"))
     kept: list[list[str]] = [[], [], []]
@@ -103,6 +107,8 @@ def _read_comparisons(path: Path, names: list[str]) -> tuple[np.ndarray, int]:
 
 def _learn(names, features, X, pairs, ties: int, C: float, scale: bool) -> dict:
     """Fit and collect everything there is to tell."""
+    import numpy as np
+
     from ..estimators.pairwise_ranker import PairwiseRanker
 
     spread = X.std(axis=0) if scale else np.ones(X.shape[1])
@@ -139,6 +145,8 @@ def _learn(names, features, X, pairs, ties: int, C: float, scale: bool) -> dict:
 
 
 def _show(console: Console, result: dict, top: int) -> None:
+    from rich.table import Table
+
     items = result["items"]
     shown = items if top <= 0 else items[:top]
     table = Table(title=f"{len(items)} items from {result['comparisons']} comparisons")

@@ -1,0 +1,55 @@
+"""What all commands share: threads, Ctrl-C, results as JSON."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import os
+from collections.abc import Callable
+
+import typer
+
+INTERRUPTED = 130
+
+
+def command(body: Callable) -> Callable:
+    """A command that ends with code 130 on Ctrl-C, having written nothing half."""
+
+    @functools.wraps(body)
+    def run(*args, **kwargs):
+        try:
+            return body(*args, **kwargs)
+        except KeyboardInterrupt:
+            typer.echo("maxmargin: interrupted; nothing was written.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+
+    return run
+
+
+def use_threads(count: int | None) -> None:
+    """Limit reading, BLAS and our kernels to this many threads; before they are loaded."""
+    if count is None:
+        return
+    if count < 1:
+        raise ValueError(f"--threads must be at least 1, got {count}.")
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = str(count)
+    import pyarrow
+
+    pyarrow.set_cpu_count(count)
+
+
+def print_json(result: dict) -> None:
+    """Nothing but the result; what JSON has no number for is null."""
+    print(json.dumps(_plain(result), indent=2, ensure_ascii=False))
+
+
+def _plain(value):
+    if isinstance(value, dict):
+        return {str(key): _plain(inside) for key, inside in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inside) for inside in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,58 @@
+"""``maxmargin separable``: is there a plane between the classes? A margin, or a proof of none."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .run import print_json
+
+
+def separable(
+    data: Annotated[str, typer.Argument(help="Rows with labels; - is standard input.")],
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="Column of the labels.")
+    ] = None,
+    scale: Annotated[bool, typer.Option(help="Measure the margin in standard deviations.")] = True,
+    basis: Annotated[
+        str | None, typer.Option(help="polar, quadratic, polynomial:DEGREE or radial:CENTRES.")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(help="Format of DATA where its name does not tell.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """The exact maximum margin between the classes, or a proof that no plane separates them.
+
+        maxmargin separable iris.csv --target species
+        maxmargin separable circles.csv -t label --basis quadratic
+
+    Exit code: 0 separable, 1 not separable, 2 bad input.
+    """
+    from .. import separability
+    from ..data.preparation import Choices
+    from ..data.training import read_labelled
+    from ..train.fit import features_of
+    from ..train.methods import Plan
+
+    rows = read_labelled(data, target, None, format)
+    X, y, notes = features_of(rows, Plan(basis=basis), Choices(scale=scale))
+    found = separability(X, y)
+    told = {
+        "data": rows.name,
+        "rows": len(y),
+        "separable": bool(found.separable),
+        "margin": float(found.margin),
+        "residual": found.residual,
+        "answer": str(found),
+        "notes": notes,
+    }
+    if as_json:
+        print_json(told)
+    else:
+        print(found)
+        for note in notes:
+            typer.echo(f"note: {note}", err=True)
+    if not found.separable:
+        raise typer.Exit(1)

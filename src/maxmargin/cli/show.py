@@ -1,0 +1,110 @@
+"""Results of a fit in words and tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+
+def check_word(option: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise ValueError(f"{option} must be one of {', '.join(allowed)}, got {value!r}.")
+    return value
+
+
+def report(fitted, written: list[Path]) -> dict:
+    """Everything there is to tell, as plain values."""
+    model = fitted.model
+    told = dict(model.summary)
+    told["classes"] = dict(told["classes"])
+    told["target"] = model.target
+    told["relative_gap"] = getattr(model.model.certificate_, "relative_gap", None)
+    told["files"] = [str(path) for path in written]
+    if hasattr(model.model, "coef_"):
+        told["coefficients"] = {title: rows[:20] for title, rows in model.coefficients()}
+    return told
+
+
+def show_fit(fitted, written: list[Path]) -> None:
+    """A short table: data, C, errors, margin, support, certificate, time."""
+    console = Console()
+    summary, estimator = fitted.model.summary, fitted.model.model
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="bold")
+    table.add_column()
+    for name, text in _lines(fitted, summary, estimator):
+        table.add_row(name, escape(text))
+    console.print(table, highlight=False)
+    for note in fitted.notes:
+        console.print(f"[yellow]note[/yellow]  {escape(note)}", highlight=False)
+    if hasattr(estimator, "coef_"):
+        show_coefficients(console, fitted.model, 5, 3)
+    for path in written:
+        console.print(f"wrote {escape(str(path))}", highlight=False)
+
+
+def _lines(fitted, summary: dict, estimator):
+    classes = ", ".join(f"{label} {count}" for label, count in summary["classes"][:8])
+    more = len(summary["classes"]) - 8
+    classes += f", and {more} more" if more > 0 else ""
+    yield "data", f"{summary['data']}: {summary['rows']} rows, {summary['features']} features"
+    yield "classes", f"{fitted.model.target}: {classes}"
+    yield "method", f"{summary['method']} ({type(estimator).__name__})"
+    if summary["C"] is not None:
+        yield "C", f"{summary['C']:g}" + _chosen(fitted.tuning)
+    if summary["alpha"] is not None:
+        yield "alpha", f"{summary['alpha']:g}"
+    yield "training error", str(fitted.training)
+    if fitted.tuning is not None:
+        t = fitted.tuning
+        error, spread = t.mean[t.best], t.standard_error[t.best]
+        yield "cross-validation", f"{error:.2%} ± {spread:.2%} (mean of {len(t.errors)} folds)"
+    if fitted.test is not None:
+        yield "test error", str(fitted.test)
+    if "margin" in summary:
+        yield "margin", f"{summary['margin']:.4g}"
+    if "support" in summary:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in summary["support"].items())
+        yield "support vectors", f"{sum(summary['support'].values())}: {kinds}"
+    yield "certificate", str(estimator.certificate_)
+    seconds = summary["seconds"]
+    yield "time", f"{seconds['total']:.2f} s (choosing C {seconds['tune']:.2f} s)"
+
+
+def _chosen(tuning) -> str:
+    if tuning is None:
+        return ""
+    return f" (chosen among {len(tuning.Cs)} from {tuning.Cs[0]:g} to {tuning.Cs[-1]:g})"
+
+
+def show_coefficients(console: Console, model, features: int, classes: int) -> None:
+    """The strongest of every class, per standard deviation and per original unit."""
+    shown = list(model.coefficients())
+    for title, rows in shown[:classes]:
+        table = Table(title=f"what speaks for {escape(title)}", title_justify="left", box=None)
+        table.add_column("feature")
+        table.add_column("per standard deviation", justify="right")
+        table.add_column("per unit", justify="right")
+        for row in rows[:features]:
+            per_unit = "" if model.basis is not None else f"{row['per_unit']:+.4g}"
+            table.add_row(escape(row["feature"]), f"{row['per_deviation']:+.4f}", per_unit)
+        console.print(table, highlight=False)
+        if len(rows) > features:
+            console.print(f"  … and {len(rows) - features} more", highlight=False)
+    if len(shown) > classes:
+        console.print(
+            f"… and {len(shown) - classes} more; see `maxmargin inspect`", highlight=False
+        )
+
+
+def next_steps(out: Path, data: str | None) -> None:
+    print(f"""
+What to type next:
+    maxmargin inspect {out}                what it is, and what counts
+    maxmargin predict {out} new.csv        labels, scores and distances for new rows
+    maxmargin verify {out} data.csv        recompute the proof from the data""")
+    if data is None:
+        print("    maxmargin fit your.csv --target COLUMN           the same for your own file")

@@ -1,0 +1,195 @@
+"""fit_table: features, choice of C, fit, proof and judgement; all of `maxmargin fit` but words."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..data.basis import Basis, learn_basis
+from ..data.columns import Notes
+from ..data.model import MatrixPreparation, TableModel
+from ..data.preparation import Choices, learn
+from ..data.training import Labelled, without_missing
+from .judge import Errors, count_errors
+from .methods import Method, Plan, find_method, make_estimator
+from .tuning import Tuning, fit_quietly, tune
+
+
+@dataclass
+class Fitted:
+    """The model, the rows it was trained on, and what there is to tell."""
+
+    model: TableModel
+    data: Labelled
+    X: Any
+    tuning: Tuning | None
+    training: Errors
+    test: Errors | None
+    proved: bool
+    seconds: dict[str, float]
+    notes: list[str] = field(default_factory=list)
+
+
+def fit_table(
+    data: Labelled, plan: Plan, choices: Choices, test: Labelled | None = None, holdout: float = 0.0
+) -> Fitted:
+    """Fit ``plan``'s method to ``data``; judge it on ``test``, or on a share held out."""
+    method = find_method(plan)
+    if data.weight is not None and not method.weights:
+        raise ValueError(
+            f"--method {method.name} takes no weights: its result depends on the order."
+        )
+    began = time.perf_counter()
+    if holdout:
+        data, test = split(data, holdout, plan.seed)
+    data, preparation, basis, X, notes = _prepare(data, plan, choices)
+    prepared = time.perf_counter()
+    deadline = prepared + plan.max_seconds
+
+    def left() -> float:
+        return max(1e-3, deadline - time.perf_counter())
+
+    tuning: Tuning | None = None
+    estimator: Any = None
+    C = plan.C
+    if method.tuned and plan.C is None:
+        C = 1.0
+        if plan.tune:
+            tuning, estimator = tune(
+                lambda C: make_estimator(method, plan, C, left()),
+                X, data.y, data.weight, plan.folds, plan.seed,
+            )  # fmt: skip
+            C = tuning.C
+    tuned = time.perf_counter()
+    if estimator is None:
+        estimator = make_estimator(method, plan, C, left())
+        given = {} if data.weight is None else {"sample_weight": data.weight}
+        notes += fit_quietly(estimator, X, data.y, **given)
+    fitted = time.perf_counter()
+    model = TableModel(estimator, preparation, basis, data.target, {})
+    result = Fitted(
+        model, data, X, tuning,
+        training=count_errors(estimator.predict(X), data.y),
+        test=None if test is None else judge_on(model, test, notes),
+        proved=_proved(estimator),
+        seconds={"tune": tuned - prepared, "fit": fitted - tuned, "total": fitted - began},
+        notes=notes,
+    )  # fmt: skip
+    model.summary.update(_summary(result, method, plan))
+    return result
+
+
+def split(data: Labelled, share: float, seed: int) -> tuple[Labelled, Labelled]:
+    """A share of every class held out, by lot."""
+    from sklearn.model_selection import train_test_split
+
+    if not 0.0 < share < 1.0:
+        raise ValueError(f"--holdout must be a share between 0 and 1, got {share:g}.")
+    try:
+        fit, judge = train_test_split(
+            np.arange(len(data)), test_size=share, stratify=data.y, random_state=seed
+        )
+    except ValueError as error:
+        raise ValueError(f"--holdout {share:g} is not possible here: {error}") from None
+    return data.take(np.sort(fit)), data.take(np.sort(judge))
+
+
+def judge_on(model: TableModel, test: Labelled, notes: list[str]) -> Errors:
+    """Errors on rows the model has not seen."""
+    odd = Notes()
+    errors = count_errors(model.model.predict(model.features(test.rows, odd)), test.y)
+    notes += [f"test data, {sentence}" for sentence in odd.sentences()]
+    return errors
+
+
+def features_of(data: Labelled, plan: Plan, choices: Choices) -> tuple:
+    """X, y and what there is to tell, for commands that fit no model to keep."""
+    data, _, _, X, notes = _prepare(data, plan, choices)
+    return X, data.y, notes
+
+
+def _prepare(data: Labelled, plan: Plan, choices: Choices):
+    """Features of the training rows, and what made them."""
+    notes = list(data.notes)
+    preparation: Any
+    if data.is_table:
+        features = [name for name in data.rows.schema.names if name not in choices.drop]
+        if choices.missing == "drop":
+            before = len(data.notes)
+            data = without_missing(data, features)
+            notes += data.notes[before:]
+        learned = learn(data.rows, features, choices)
+        preparation = learned.preparation
+        notes += [f"{name} was left out: {why}" for name, why in learned.left_out.items()]
+        odd = Notes()
+        X = preparation(data.rows, odd)
+        for name, count in odd.missing.items():
+            notes.append(f"{name}: {count} missing values, {_filled(preparation, name)}")
+    else:
+        preparation = _matrix(data, choices)
+        X = preparation(data.rows, Notes())
+    basis: Basis | None = None
+    if plan.basis is not None:
+        basis = learn_basis(plan.basis, X)
+        X = basis(X)
+    return data, preparation, basis, X, notes
+
+
+def _filled(preparation, name: str) -> str:
+    column = next(column for column in preparation.columns if column.name == name)
+    if hasattr(column, "mean"):
+        return f"filled with the mean, {column.mean:.4g}"
+    return "which count as none of its levels"
+
+
+def _matrix(data: Labelled, choices: Choices) -> MatrixPreparation:
+    """Dense matrices are scaled like tables; sparse ones stay as they are."""
+    X = data.rows
+    if hasattr(X, "tocsr") or not choices.scale:
+        return MatrixPreparation(X.shape[1], data.base)
+    deviation = X.std(axis=0, dtype=np.float64)
+    scale = np.where(deviation > 0, deviation, 1.0)
+    return MatrixPreparation(X.shape[1], data.base, X.mean(axis=0, dtype=np.float64), scale)
+
+
+def _proved(estimator) -> bool:
+    """Whether the certificate shows what was asked; a perceptron's says it has no errors."""
+    certificate = estimator.certificate_
+    if not hasattr(certificate, "holds"):
+        return bool(certificate.separates)
+    return certificate.holds(getattr(estimator, "tol", 1e-6))
+
+
+def _summary(result: Fitted, method: Method, plan: Plan) -> dict:
+    """What the model file tells about the fit: plain numbers and words."""
+    labels, counts = np.unique(result.data.y, return_counts=True)
+    estimator = result.model.model
+    summary: dict[str, Any] = {
+        "library": __version__,
+        "method": method.name,
+        "data": result.data.name,
+        "rows": len(result.data),
+        "classes": [[str(label), int(count)] for label, count in zip(labels, counts, strict=True)],
+        "features": int(estimator.n_features_in_),
+        "C": float(estimator.C) if hasattr(estimator, "C") else None,
+        "alpha": float(estimator.alpha_) if method.C == "alpha" else None,
+        "training": result.training.to_dict(),
+        "certificate": str(estimator.certificate_),
+        "proved": result.proved,
+        "seconds": dict(result.seconds),
+        "notes": list(result.notes),
+    }
+    if result.tuning is not None:
+        summary["tuning"] = result.tuning.to_dict()
+    if result.test is not None:
+        summary["test"] = result.test.to_dict()
+    if hasattr(estimator, "margin_"):
+        summary["margin"] = float(estimator.margin_)
+    if hasattr(estimator, "support_kind_"):
+        kinds, each = np.unique(estimator.support_kind_, return_counts=True)
+        summary["support"] = dict(zip(kinds.tolist(), each.tolist(), strict=True))
+    return summary

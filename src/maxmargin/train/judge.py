@@ -1,0 +1,63 @@
+"""Errors with their uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Normal quantile of a 95 % interval.
+Z = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Wrong ones among n rows, and Wilson's 95 % interval for the share on new rows."""
+
+    rows: int
+    wrong: int
+
+    @property
+    def share(self) -> float:
+        return self.wrong / self.rows
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        n, p = self.rows, self.share
+        middle = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
+        half = Z * np.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+        return max(0.0, float(middle - half)), min(1.0, float(middle + half))
+
+    def to_dict(self) -> dict:
+        low, high = self.interval
+        return {
+            "rows": self.rows,
+            "wrong": self.wrong,
+            "error": self.share,
+            "low": low,
+            "high": high,
+        }
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return (
+            f"{self.share:.2%} ({self.wrong} of {self.rows}; 95 % interval {low:.2%} to {high:.2%})"
+        )
+
+
+def count_errors(predicted: np.ndarray, y: np.ndarray) -> Errors:
+    return Errors(len(y), int((predicted != y).sum()))
+
+
+def confusion(predicted: np.ndarray, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """(k, k) counts: the true class by row, the predicted by column."""
+    true, said = np.searchsorted(classes, y), np.searchsorted(classes, predicted)
+    table = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    np.add.at(table, (true, said), 1)
+    return table
+
+
+def log_loss(probabilities: np.ndarray, y: np.ndarray, classes: np.ndarray) -> float:
+    """Mean of −log p of the true class."""
+    p = probabilities[np.arange(len(y)), np.searchsorted(classes, y)]
+    return float(-np.log(np.maximum(p, np.finfo(float).tiny)).mean())

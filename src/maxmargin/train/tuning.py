@@ -1,0 +1,115 @@
+"""The choice of C: k folds, each followed along increasing C from the last solution."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.model_selection import StratifiedKFold
+
+import maxmargin
+
+CS = np.logspace(-3, 3, 13)
+# Gap of the fits inside folds: errors hardly feel it.
+TOL = 1e-3
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Errors (folds, Cs) of every C tried; ``best`` is the place of the C chosen."""
+
+    Cs: np.ndarray
+    errors: np.ndarray
+    best: int
+
+    @property
+    def C(self) -> float:
+        return float(self.Cs[self.best])
+
+    @property
+    def mean(self) -> np.ndarray:
+        return self.errors.mean(axis=0)
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        return self.errors.std(axis=0, ddof=1) / np.sqrt(len(self.errors))
+
+    def to_dict(self) -> dict:
+        return {
+            "folds": len(self.errors),
+            "C": self.Cs.tolist(),
+            "error": self.mean.tolist(),
+            "standard_error": self.standard_error.tolist(),
+        }
+
+
+def tune(make: Callable, X, y, weight, folds: int, seed: int) -> tuple[Tuning, object | None]:
+    """The C with the fewest errors on held-out rows, the smallest of equals.
+
+    ``make(C)`` is an estimator.  Returns the model fitted with that C too where the search has
+    made one.
+    """
+    fewest = int(np.unique(y, return_counts=True)[1].min())
+    if fewest < 2:
+        raise ValueError(
+            "C cannot be chosen by cross-validation: some class has one example only. Give --C, "
+            "or more examples of it."
+        )
+    splitter = StratifiedKFold(min(folds, fewest), shuffle=True, random_state=seed)
+    name = f"{type(make(1.0)).__name__}CV"
+    if name in maxmargin.__all__:
+        return _by_search(getattr(maxmargin, name), make(1.0), X, y, weight, splitter)
+    return _by_hand(make, X, y, weight, splitter), None
+
+
+def _by_search(cls, like, X, y, weight, splitter) -> tuple[Tuning, object]:
+    """With our own cross-validated estimators."""
+    shared = set(cls._get_param_names()) & set(like._get_param_names())
+    search = cls(Cs=CS, cv=splitter, **{name: getattr(like, name) for name in shared})
+    search.fit(X, y, sample_weight=weight)
+    tuning = Tuning(np.asarray(search.Cs_), 1.0 - search.scores_, int(search.best_index_))
+    params = like.get_params(deep=False) | {"C": tuning.C}
+    model = type(like)(**params)
+    own = set(params) | {"C_", "Cs_", "scores_", "cv_results_", "best_index_", "best_score_"}
+    own |= {"n_splits_", *cls._get_param_names()}
+    vars(model).update({key: value for key, value in vars(search).items() if key not in own})
+    return tuning, model
+
+
+def _by_hand(make: Callable, X, y, weight, splitter) -> Tuning:
+    splits = list(splitter.split(X, y))
+    errors = np.empty((len(splits), len(CS)))
+    began, shown = time.perf_counter(), False
+    for f, (fit, judge) in enumerate(splits):
+        model = make(1.0).set_params(tol=TOL)
+        if "warm_start" in model.get_params():
+            model.set_params(warm_start=True)
+        given = {} if weight is None else {"sample_weight": weight[fit]}
+        for j, C in enumerate(CS):
+            model.set_params(C=float(C))
+            fit_quietly(model, X[fit], y[fit], **given)
+            wrong = model.predict(X[judge]) != y[judge]
+            errors[f, j] = np.average(wrong, weights=None if weight is None else weight[judge])
+            if time.perf_counter() - began > 2.0 and sys.stderr.isatty():
+                shown = True
+                done = f"fold {f + 1} of {len(splits)}, C = {C:g}"
+                print(f"\r[maxmargin] choosing C: {done}   ", end="", file=sys.stderr)
+    if shown:
+        print(file=sys.stderr)
+    mean = errors.mean(axis=0)
+    return Tuning(CS, errors, int(np.flatnonzero(mean <= mean.min() + 1e-12)[0]))
+
+
+def fit_quietly(model, X, y, **given) -> list[str]:
+    """Fit, and return its warnings; Ctrl-C, which estimators turn into one, is Ctrl-C again."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y, **given)
+    texts = [str(warning.message) for warning in caught]
+    if any("interrupted from the keyboard" in text for text in texts):
+        raise KeyboardInterrupt
+    return texts
