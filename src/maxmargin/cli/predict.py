@@ -72,9 +72,8 @@ def _write(batches, file, out: Path | None) -> int:
         if writer is None and suffix in (".parquet", ".pq"):
             writer = parquet.ParquetWriter(sink, batch.schema)
         elif writer is None:
-            options = csv.WriteOptions(
-                delimiter="\t" if suffix in (".tsv", ".tab") else ",", quoting_style="needed"
-            )
+            mark = "\t" if suffix in (".tsv", ".tab") else ","
+            options = csv.WriteOptions(delimiter=mark, quoting_style="needed")
             writer = csv.CSVWriter(sink, batch.schema, write_options=options)
         writer.write_batch(batch)
         rows += batch.num_rows

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -18,7 +19,8 @@ from .source import Source
 
 # Bytes of a CSV file parsed together: large enough for threads, small enough for caches.
 BLOCK = 1 << 20
-STREAM_BLOCK = 1 << 22
+# Bytes of a CSV file in memory at a time when it is streamed.
+PIECE = 1 << 24
 # Rows of a Parquet or Arrow file handled together.
 ROWS = 1 << 16
 WIDER = {"int64": pa.float64(), "double": pa.string(), "null": pa.string(), "bool": pa.string()}
@@ -44,7 +46,7 @@ def read_table(source: Source) -> pa.Table:
 def stream_table(source: Source, types: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
     """Some rows at a time, the columns named in ``types`` as these types where the format has
     none of its own; other columns may come along."""
-    with _explaining(source, types):
+    with _explaining(source):
         if source.format in ("csv", "tsv"):
             yield from _stream_csv(source, types)
         elif source.format == "parquet":
@@ -89,13 +91,13 @@ def _check_names(names: list[str], source: Source) -> None:
 # --- CSV --------------------------------------------------------------------------------
 
 
-def _options(source: Source, types: dict, only: list[str] | None = None, block: int = BLOCK):
+def _options(source: Source, types: dict) -> dict:
     return {
-        "read_options": csv.ReadOptions(block_size=block),
+        "read_options": csv.ReadOptions(block_size=BLOCK),
         "parse_options": csv.ParseOptions(
             delimiter=source.delimiter, newlines_in_values=source.quoted
         ),
-        "convert_options": csv.ConvertOptions(column_types=types, include_columns=only),
+        "convert_options": csv.ConvertOptions(column_types=types),
     }
 
 
@@ -141,15 +143,83 @@ def _widened(message: str, source: Source, types: dict, data) -> dict | None:
 
 
 def _stream_csv(source: Source, types: dict) -> Iterator[pa.RecordBatch]:
-    only = None
-    if source.path is not None:
-        names = csv.open_csv(_input(source), **_options(source, types)).schema.names
+    """Pieces that end with a line, each parsed by all threads while the one before is used."""
+    with source.open() as file:
+        pieces = _pieces(file)
+        names = _header(next(pieces), source)
         check_columns(types, names, source.name)
         _check_names(names, source)
-        only = list(types)
-    reader = csv.open_csv(_input(source), **_options(source, types, only, STREAM_BLOCK))
-    check_columns(types, reader.schema.names, source.name)
-    yield from reader
+        with ThreadPoolExecutor(1) as ahead:
+            waiting = None
+            for piece in pieces:
+                begun = ahead.submit(_parse_piece, piece, names, source, types)
+                if waiting is not None:
+                    yield from waiting.result().to_batches(ROWS)
+                waiting = begun
+            if waiting is not None:
+                yield from waiting.result().to_batches(ROWS)
+
+
+def _pieces(file) -> Iterator[memoryview]:
+    """The first line, then pieces that end with a line."""
+    rest: bytes | memoryview = file.readline()
+    while bytes(rest).count(b'"') % 2 and (more := file.readline()):
+        rest = bytes(rest) + more
+    yield memoryview(rest)
+    rest = b""
+    while True:
+        size = max(PIECE, 2 * len(rest))
+        room = bytearray(size)
+        room[: len(rest)] = rest
+        with memoryview(room) as view:
+            got = len(rest) + (file.readinto(view[len(rest) :]) or 0)
+        if got == len(rest):
+            break
+        cut = _last_line(room, got)
+        if cut:
+            yield memoryview(room)[:cut]
+        rest = memoryview(room)[cut:got]
+    if bytes(rest).strip():
+        yield memoryview(rest)
+
+
+def _last_line(room: bytearray, end: int) -> int:
+    """Where the last whole line ends.  A line break between quotes ends none: before a cut there
+    is an even number of quotes."""
+    cut = room.rfind(b"\n", 0, end) + 1
+    odd = room.count(b'"', 0, cut) % 2
+    while odd and cut:
+        before = room.rfind(b"\n", 0, cut - 1) + 1
+        odd = (odd + room.count(b'"', before, cut)) % 2
+        cut = before
+    return cut
+
+
+def _header(line: memoryview, source: Source) -> list[str]:
+    file = pa.BufferReader(bytes(line).removesuffix(b"\n") + b"\n")
+    table = csv.read_csv(file, parse_options=csv.ParseOptions(delimiter=source.delimiter))
+    return table.schema.names
+
+
+def _parse_piece(piece: memoryview, names: list[str], source: Source, types: dict) -> pa.Table:
+    for quoted in (False, True):
+        try:
+            return csv.read_csv(
+                pa.BufferReader(pa.py_buffer(piece)),
+                csv.ReadOptions(block_size=PIECE // 4, column_names=names),
+                csv.ParseOptions(delimiter=source.delimiter, newlines_in_values=quoted),
+                csv.ConvertOptions(column_types=types, include_columns=list(types)),
+            )
+        except pa.ArrowInvalid as error:
+            found = re.search(r"In CSV column #(\d+): .*?invalid value '(.*?)'", str(error))
+            if found:
+                raise ValueError(
+                    f"{source.name}: the column {names[int(found.group(1))]!r} held numbers when "
+                    f"the model was fitted, but here it holds {found.group(2)!r}."
+                ) from None
+            if quoted:
+                raise
+    raise AssertionError("unreachable")
 
 
 def _arrow_reader(source: Source):
@@ -164,7 +234,7 @@ def _arrow_reader(source: Source):
 
 
 @contextmanager
-def _explaining(source: Source, types: dict | None = None):
+def _explaining(source: Source):
     """Arrow's complaints with the name of the file, and what can be done about them."""
     try:
         yield
@@ -176,12 +246,5 @@ def _explaining(source: Source, types: dict | None = None):
             raise ValueError(
                 f"{source.name} is not UTF-8. Convert it first, for example with "
                 "`iconv -f latin1 -t utf8`."
-            ) from None
-        found = re.search(r"In CSV column #(\d+): .*?invalid value '(.*?)'", text)
-        if found and types is not None:
-            name = list(types)[int(found.group(1))] if source.path is not None else "?"
-            raise ValueError(
-                f"{source.name}: the column {name!r} held numbers when the model was fitted, but "
-                f"here it holds {found.group(2)!r}."
             ) from None
         raise ValueError(f"{source.name} could not be read: {text.splitlines()[0]}") from None

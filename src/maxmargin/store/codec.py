@@ -5,7 +5,8 @@ A value that JSON has no word for is an object with the key "~", which names its
     {"~": "number", "value": "inf"}                     what JSON has no number for
     {"~": "scalar", "dtype": "<i8", "value": 3}         a numpy number
     {"~": "array", "at": 0}                             an array of the table
-    {"~": "words", "bytes": 1, "ends": 2, "as": "list"} many words: UTF-8, one after another
+    {"~": "words", "bytes": 1, "ends": 2, "as": "list"} many words: UTF-8, one after another;
+                                                        "codes": an array of places among them
     {"~": "objects", "values": […]}                     a one-dimensional array of plain values
     {"~": "sparse", "shape": [n, d], "data": 3, "indices": 4, "indptr": 5}
     {"~": "tuple", "values": […]}, {"~": "map", "items": [[key, value], …]}
@@ -120,7 +121,7 @@ class Writer:
         if array.dtype.kind in "fiub" and array.dtype.newbyteorder("<").str in _KNOWN:
             return {"~": "array", "at": self.put(array)}
         if array.dtype.kind == "U" and array.ndim == 1:
-            return self.words(array.tolist(), array.dtype.newbyteorder("<").str)
+            return self._word_array(array)
         if array.dtype == object and array.ndim == 1:
             values = array.tolist()
             if len(values) >= MANY_WORDS and all_words(values):
@@ -130,6 +131,16 @@ class Writer:
             f"{where} cannot be stored: a model file holds no array of {array.dtype} with "
             f"{array.ndim} dimensions. Convert it to numbers or to words."
         )
+
+    def _word_array(self, array: np.ndarray) -> dict:
+        kind = array.dtype.newbyteorder("<").str
+        if len(array) < MANY_WORDS:
+            return self.words(array.tolist(), kind)
+        levels, codes = np.unique(array, return_inverse=True)
+        if len(levels) > len(array) / 2:
+            return self.words(array.tolist(), kind)
+        codes = codes.astype(np.uint8 if len(levels) < 256 else np.int32)
+        return self.words(levels.tolist(), kind) | {"codes": self.put(codes)}
 
     def words(self, values: list[str], kind: str) -> dict:
         coded = [word.encode("utf-8", "surrogatepass") for word in values]
@@ -215,7 +226,16 @@ class Reader:
             return words
         if kind == "objects":
             return np.array([*words, None], dtype=object)[:-1]
-        return self._word_array(words, kind)
+        array = self._word_array(words, kind)
+        return array if "codes" not in node else array[self._codes(node["codes"], len(array))]
+
+    def _codes(self, at, levels: int) -> np.ndarray:
+        codes = self.array(at)
+        if codes.dtype.kind not in "iu" or codes.ndim != 1 or not len(codes):
+            raise ValueError("places of words are whole numbers")
+        if codes.min() < 0 or codes.max() >= levels:
+            raise ValueError(f"there are {levels} words only")
+        return codes
 
     def _word_array(self, words: list[str], kind: str) -> np.ndarray:
         longest = max((len(word) for word in words), default=0)
