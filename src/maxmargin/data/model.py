@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -133,6 +134,8 @@ def with_columns(model) -> TableModel:
     preparation: Any = MatrixPreparation(int(model.n_features_in_))
     if names is not None:
         columns = [Number(str(name), "number", 0.0, 1.0, 0.0, 1.0) for name in names]
+        model = copy(model)
+        del model.feature_names_in_  # they are compared here already
         preparation = Preparation(tuple(columns), missing="refuse")
     return TableModel(model, preparation, None, "y", {})
 

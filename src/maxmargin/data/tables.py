@@ -120,7 +120,10 @@ def _read_csv(source: Source) -> pa.Table:
     while True:
         file = _input(source) if again else pa.BufferReader(data)
         try:
-            return csv.read_csv(file, **_options(source, types))
+            table = csv.read_csv(file, **_options(source, types))
+            if any(pa.types.is_binary(kind) for kind in table.schema.types):
+                raise pa.ArrowInvalid("invalid UTF8")  # Arrow takes it for bytes
+            return table
         except pa.ArrowInvalid as error:
             wider = _widened(str(error), source, types, data)
             if wider is not None:
@@ -242,7 +245,7 @@ def _explaining(source: Source):
         text = str(error)
         if "Empty CSV" in text:
             raise ValueError(f"{source.name} is empty.") from None
-        if "invalid UTF8" in text or "codec can't decode" in text:
+        if "invalid UTF8" in text or "UTF8 payload" in text or "codec can't decode" in text:
             raise ValueError(
                 f"{source.name} is not UTF-8. Convert it first, for example with "
                 "`iconv -f latin1 -t utf8`."
