@@ -7,7 +7,7 @@ DATA ?=
 .PHONY: run test check bench soak clean
 
 run: $(VENV)/.installed-run
-	$(BIN)/python -m maxmargin
+	$(BIN)/python -m maxmargin fit
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -q

@@ -169,3 +169,33 @@ def test_the_header_tells_who_wrote_it(tmp_path):
     header, _ = read_header(path)
     assert header == {"maxmargin": mm.__version__}
     assert VERSION == 1
+
+
+@pytest.mark.skipif("KernelSVM" not in mm.__all__, reason="no KernelSVM in this version")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"multiclass": "rest"},
+        {"multiclass": "max"},
+        {"kernel": "poly"},
+        {"kernel": "laplacian"},
+    ],
+    ids=str,
+)
+def test_kernel_svm(options, tmp_path):
+    sparse_rows = sparse.csr_matrix(X3)
+    for X, y in ((X3, WORDS), (X3[TWO], WORDS[TWO]), (sparse_rows, WORDS)):
+        model = mm.KernelSVM(**options).fit(X, y)
+        other = again(model, tmp_path)
+        same(model, other, X)
+        np.testing.assert_array_equal(model.dual_coef_, other.dual_coef_)
+        assert str(mm.verify(model, X, y)) == str(mm.verify(other, X, y))
+
+
+def test_arrays_keep_their_order_in_memory(tmp_path):
+    """Sums are rounded differently by columns and by rows."""
+    model = mm.KernelRidgeClassifier(0.1).fit(np.asfortranarray(X3), WORDS)
+    other = again(model, tmp_path)
+    assert model.X_fit_.flags.f_contiguous == other.X_fit_.flags.f_contiguous
+    same(model, other, X3)

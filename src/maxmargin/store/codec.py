@@ -4,13 +4,14 @@ A value that JSON has no word for is an object with the key "~", which names its
 
     {"~": "number", "value": "inf"}                     what JSON has no number for
     {"~": "scalar", "dtype": "<i8", "value": 3}         a numpy number
-    {"~": "array", "at": 0}                             an array of the table
+    {"~": "array", "at": 0}                             an array of the table, or "transposed"
     {"~": "words", "bytes": 1, "ends": 2, "as": "list"} many words: UTF-8, one after another;
                                                         "codes": an array of places among them
     {"~": "objects", "values": […]}                     a one-dimensional array of plain values
     {"~": "sparse", "shape": [n, d], "data": 3, "indices": 4, "indptr": 5}
     {"~": "tuple", "values": […]}, {"~": "map", "items": [[key, value], …]}
     {"~": "record", "of": "Certificate", "fields": {…}} one of ``RECORDS``
+    {"~": "points", "rows": …, "kernel": …}             rows under a kernel
     {"~": "model", "of": "LinearSVM", …}                see ``kinds``
 """
 
@@ -20,6 +21,7 @@ import dataclasses
 from collections.abc import Callable
 from importlib import import_module
 from numbers import Integral, Real
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,7 @@ RECORDS = {
     "PerceptronCertificate": "certify.mistakes",
     "MistakeBound": "certify.mistakes",
     "Kernel": "represent.kernels",
+    "Expansion": "estimators.expansion",
     "Step": "solve.contract",
     "Pass": "solve.passes",
     "LeaveOneOut": "solve.ridge_path",
@@ -93,6 +96,8 @@ class Writer:
             return self._sparse(value, where)
         if type(value).__name__ in RECORDS and type(value) is record_class(type(value).__name__):
             return self._record(value, where)
+        if type(value).__name__ == "Points" and hasattr(value, "centre"):
+            return self._points(value, where)
         if isinstance(value, list | tuple):
             return self._sequence(value, where)
         if isinstance(value, dict):
@@ -119,6 +124,9 @@ class Writer:
 
     def _array(self, array: np.ndarray, where: str) -> dict:
         if array.dtype.kind in "fiub" and array.dtype.newbyteorder("<").str in _KNOWN:
+            if array.flags.f_contiguous and not array.flags.c_contiguous:
+                # The order of sums, and so their rounding, depends on how an array lies.
+                return {"~": "array", "at": self.put(array.T), "transposed": True}
             return {"~": "array", "at": self.put(array)}
         if array.dtype.kind == "U" and array.ndim == 1:
             return self._word_array(array)
@@ -153,6 +161,12 @@ class Writer:
         parts = {name: self.put(getattr(rows, name)) for name in ("data", "indices", "indptr")}
         kind = "array" if isinstance(matrix, sparse.sparray) else "matrix"
         return {"~": "sparse", "shape": [int(n) for n in rows.shape], "as": kind, **parts}
+
+    def _points(self, points, where: str) -> dict:
+        """Rows under a kernel; whether they are met as sparse rows decides how sums are rounded."""
+        parts = {"rows": points.X, "kernel": points.kernel, "centre": points.centre}
+        node = {name: self(value, f"{where}.{name}") for name, value in parts.items()}
+        return {"~": "points", "sparse": points.csr is not None, **node}
 
     def _record(self, value, where: str) -> dict:
         names = record_fields(type(value))
@@ -208,7 +222,8 @@ class Reader:
         return _KNOWN[node["dtype"]].newbyteorder("=").type(self(node["value"]))
 
     def _read_array(self, node) -> np.ndarray:
-        return self.array(node["at"])
+        array = self.array(node["at"])
+        return array.T if node.get("transposed") is True else array
 
     def _read_words(self, node):
         text, ends = self.array(node["bytes"]), self.array(node["ends"])
@@ -285,6 +300,17 @@ class Reader:
             if names[name] in _SIMPLE and not _SIMPLE[names[name]](value):
                 raise ValueError(f"{node['of']}.{name} is {str(value)[:40]!r}")
         return cls(**values)
+
+    def _read_points(self, node):
+        block = import_module("maxmargin.represent.kernel_block")
+        kernel, rows = self(node["kernel"]), self(node["rows"])
+        centre = self(node["centre"])
+        if not isinstance(kernel, record_class("Kernel")) or getattr(rows, "ndim", 0) != 2:
+            raise ValueError("no rows under a kernel")
+        if np.shape(centre) not in ((), (rows.shape[1],)):
+            raise ValueError("a centre of another width")
+        like = SimpleNamespace(csr=True if node["sparse"] else None, centre=centre)
+        return block.Points(rows, kernel, like=like)
 
     def _read_model(self, node):
         if self._model is None:

@@ -59,10 +59,11 @@ def fit_table(
     if method.tuned and plan.C is None:
         C = 1.0
         if plan.tune:
-            tuning, estimator = tune(
+            tuning, estimator, warned = tune(
                 lambda C: make_estimator(method, plan, C, left()),
                 X, data.y, data.weight, plan.folds, plan.seed,
             )  # fmt: skip
+            notes += warned
             C = tuning.C
     tuned = time.perf_counter()
     if estimator is None:

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
@@ -47,11 +48,11 @@ class Tuning:
         }
 
 
-def tune(make: Callable, X, y, weight, folds: int, seed: int) -> tuple[Tuning, object | None]:
+def tune(make: Callable, X, y, weight, folds: int, seed: int) -> tuple[Tuning, Any, list[str]]:
     """The C with the fewest errors on held-out rows, the smallest of equals.
 
-    ``make(C)`` is an estimator.  Returns the model fitted with that C too where the search has
-    made one.
+    ``make(C)`` is an estimator.  Returns the model fitted with that C too, and its warnings,
+    where the search has made one.
     """
     fewest = int(np.unique(y, return_counts=True)[1].min())
     if fewest < 2:
@@ -63,21 +64,21 @@ def tune(make: Callable, X, y, weight, folds: int, seed: int) -> tuple[Tuning, o
     name = f"{type(make(1.0)).__name__}CV"
     if name in maxmargin.__all__:
         return _by_search(getattr(maxmargin, name), make(1.0), X, y, weight, splitter)
-    return _by_hand(make, X, y, weight, splitter), None
+    return _by_hand(make, X, y, weight, splitter), None, []
 
 
-def _by_search(cls, like, X, y, weight, splitter) -> tuple[Tuning, object]:
+def _by_search(cls, like, X, y, weight, splitter) -> tuple[Tuning, Any, list[str]]:
     """With our own cross-validated estimators."""
     shared = set(cls._get_param_names()) & set(like._get_param_names())
     search = cls(Cs=CS, cv=splitter, **{name: getattr(like, name) for name in shared})
-    search.fit(X, y, sample_weight=weight)
+    notes = fit_quietly(search, X, y, sample_weight=weight)
     tuning = Tuning(np.asarray(search.Cs_), 1.0 - search.scores_, int(search.best_index_))
     params = like.get_params(deep=False) | {"C": tuning.C}
     model = type(like)(**params)
     own = set(params) | {"C_", "Cs_", "scores_", "cv_results_", "best_index_", "best_score_"}
     own |= {"n_splits_", *cls._get_param_names()}
     vars(model).update({key: value for key, value in vars(search).items() if key not in own})
-    return tuning, model
+    return tuning, model, notes
 
 
 def _by_hand(make: Callable, X, y, weight, splitter) -> Tuning:
