@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from .run import Progress
+
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A file written by `maxmargin fit`.")],
@@ -66,7 +68,7 @@ def _write(batches, file, out: Path | None) -> int:
     suffix = "" if out is None else out.suffix.lower()
     if suffix not in ("", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"):
         raise ValueError(f"--out {out}: predictions are written as .csv, .tsv or .parquet.")
-    rows, writer = 0, None
+    rows, writer, show = 0, None, Progress("predicting")
     sink = pa.PythonFile(file, mode="w")
     for batch in batches:
         if writer is None and suffix in (".parquet", ".pq"):
@@ -77,6 +79,8 @@ def _write(batches, file, out: Path | None) -> int:
             writer = csv.CSVWriter(sink, batch.schema, write_options=options)
         writer.write_batch(batch)
         rows += batch.num_rows
+        show(f"{rows} rows")
+    show.done()
     if writer is not None:
         writer.close()
     file.flush()

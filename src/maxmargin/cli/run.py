@@ -6,6 +6,8 @@ import functools
 import json
 import math
 import os
+import sys
+import time
 from collections.abc import Callable
 
 import typer
@@ -38,6 +40,23 @@ def use_threads(count: int | None) -> None:
     import pyarrow
 
     pyarrow.set_cpu_count(count)
+
+
+class Progress:
+    """A line at a terminal, rewritten twice a second, once something has taken two seconds."""
+
+    def __init__(self, what: str):
+        self.what, self.next, self.shown = what, time.perf_counter() + 2.0, False
+
+    def __call__(self, done: str) -> None:
+        now = time.perf_counter()
+        if now >= self.next and sys.stderr.isatty():
+            self.next, self.shown = now + 0.5, True
+            print(f"\r[maxmargin] {self.what}: {done}   ", end="", file=sys.stderr, flush=True)
+
+    def done(self) -> None:
+        if self.shown:
+            print(file=sys.stderr)
 
 
 def print_json(result: dict) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,21 @@ class Basis:
 
     def __post_init__(self):
         known = self.name in BASES and 0 < self.width < 1 << 20 and 1 <= self.degree <= 20
-        if not known or (self.name == "radial" and np.ndim(self.centers) != 2):
+        if self.name == "radial":
+            shape = np.shape(self.centers)
+            known = known and len(shape) == 2 and shape[1] == self.width and self.gamma > 0
+        if not known:
             raise ValueError(f"there is no basis {self.name!r} like this")
+
+    @property
+    def outputs(self) -> int:
+        """How many columns it makes, without making them."""
+        if self.name == "polar":
+            return self.width
+        if self.name == "radial":
+            return len(self.centers)
+        degree = 2 if self.name == "quadratic" else self.degree
+        return comb(self.width + degree, degree) - 1
 
     @cached_property
     def transformer(self):

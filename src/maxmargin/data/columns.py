@@ -190,6 +190,8 @@ def as_numbers(column: pa.Array, name: str) -> np.ndarray:
     kind = kind_of(column.type)
     if isinstance(column.type, pa.DictionaryType):
         column = column.dictionary_decode()
+    if pa.types.is_null(column.type):
+        return np.full(len(column), np.nan)
     if kind == "day":
         seconds = column.cast(pa.timestamp("us")).cast(pa.int64()).cast(pa.float64())
         x = seconds.to_numpy(zero_copy_only=False) / (DAY * 1e6)

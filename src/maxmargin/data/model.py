@@ -72,10 +72,10 @@ class TableModel:
             raise ValueError("the preparation is not what it should be")
         if not isinstance(self.summary, dict) or not hasattr(self.model, "n_features_in_"):
             raise ValueError("the model is not what it should be")
-        width = self.preparation.width if self.basis is None else self.model.n_features_in_
-        if width != self.model.n_features_in_ or (
-            self.basis is not None and self.basis.width != self.preparation.width
-        ):
+        width = self.preparation.width
+        if self.basis is not None:
+            width = self.basis.outputs if self.basis.width == width else -1
+        if width != self.model.n_features_in_:
             raise ValueError("the columns do not fit the model")
 
     @property

@@ -23,6 +23,8 @@ BLOCK = 1 << 20
 PIECE = 1 << 24
 # Rows of a Parquet or Arrow file handled together.
 ROWS = 1 << 16
+# What Arrow says of a line that is longer than a block.
+LONG_LINE = ("straddling object", "Empty CSV file or block")
 WIDER = {"int64": pa.float64(), "double": pa.string(), "null": pa.string(), "bool": pa.string()}
 
 
@@ -91,9 +93,9 @@ def _check_names(names: list[str], source: Source) -> None:
 # --- CSV --------------------------------------------------------------------------------
 
 
-def _options(source: Source, types: dict) -> dict:
+def _options(source: Source, types: dict, block: int = BLOCK) -> dict:
     return {
-        "read_options": csv.ReadOptions(block_size=BLOCK),
+        "read_options": csv.ReadOptions(block_size=block),
         "parse_options": csv.ParseOptions(
             delimiter=source.delimiter, newlines_in_values=source.quoted
         ),
@@ -115,18 +117,19 @@ def _read_csv(source: Source) -> pa.Table:
     source = replace(
         source, quoted=False
     )  # if there are line breaks in values, Arrow will complain
-    again = source.path is not None
+    again, block = source.path is not None, BLOCK
     data = None if again else pa.py_buffer(source.open().read())
     while True:
         file = _input(source) if again else pa.BufferReader(data)
         try:
-            table = csv.read_csv(file, **_options(source, types))
+            table = csv.read_csv(file, **_options(source, types, block))
             if any(pa.types.is_binary(kind) for kind in table.schema.types):
                 raise pa.ArrowInvalid("invalid UTF8")  # Arrow takes it for bytes
             return table
         except pa.ArrowInvalid as error:
-            wider = _widened(str(error), source, types, data)
-            if wider is not None:
+            if block < 1 << 30 and any(words in str(error) for words in LONG_LINE):
+                block *= 32
+            elif (wider := _widened(str(error), source, types, data)) is not None:
                 types |= wider
             elif not source.quoted:
                 source = replace(source, quoted=True)
@@ -205,11 +208,12 @@ def _header(line: memoryview, source: Source) -> list[str]:
 
 
 def _parse_piece(piece: memoryview, names: list[str], source: Source, types: dict) -> pa.Table:
-    for quoted in (False, True):
+    # Line breaks in values, and lines longer than a block, are rare; Arrow says when it meets them.
+    for quoted, block in ((False, PIECE // 4), (True, len(piece) + 1)):
         try:
             return csv.read_csv(
                 pa.BufferReader(pa.py_buffer(piece)),
-                csv.ReadOptions(block_size=PIECE // 4, column_names=names),
+                csv.ReadOptions(block_size=block, column_names=names),
                 csv.ParseOptions(delimiter=source.delimiter, newlines_in_values=quoted),
                 csv.ConvertOptions(column_types=types, include_columns=list(types)),
             )

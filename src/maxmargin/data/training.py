@@ -46,8 +46,11 @@ def read_labelled(path, target: str | None, weights: str | None, format: str | N
     source = find_source(path, format)
     if source.is_table:
         return label_table(read_table(source), target, weights, source.name)
-    if weights is not None:
-        raise ValueError("--weights names a column of a table; svmlight and npz files have none.")
+    if weights is not None or target is not None:
+        raise ValueError(
+            "--target and --weights name columns of a table; svmlight and npz files have none. "
+            "Their labels are known: leave --target out."
+        )
     X, y, base = read_matrix(source)
     if y is None:
         raise ValueError(f"{source.name} has no labels: an npz file needs an array y.")

@@ -23,6 +23,8 @@ LINEAR = (
     "LinearSVM", "LogisticRegression", "LeastSquaresClassifier", "FisherDiscriminant", "Perceptron"
 )  # fmt: skip
 PROBABLE = ("LogisticRegression", "FisherDiscriminant")
+# Labels of these kinds become words; the others whole numbers.
+WORDS = "UOb"
 OPSET, ML_OPSET, IR = 17, 3, 9
 
 
@@ -70,7 +72,7 @@ def build(model: TableModel):
     width, outputs = _scores(graph, model, _features(graph, model))
     helper, kinds = onnx.helper, onnx.TensorProto
     estimator = model.model
-    label = "STRING" if estimator.classes_.dtype.kind in "UO" else "INT64"
+    label = "STRING" if estimator.classes_.dtype.kind in WORDS else "INT64"
     results: list[tuple] = [("label", getattr(kinds, label), [None])]
     results += [("scores", kinds.DOUBLE, [None, width])]
     if "probabilities" in outputs:
@@ -196,7 +198,7 @@ def _scores(graph: Graph, model: TableModel, X: str) -> tuple[int, dict[str, str
     else:
         place = graph("ArgMax", f, axis=1, keepdims=0)
     classes = estimator.classes_
-    labels = classes.astype(str) if classes.dtype.kind in "UO" else classes.astype(np.int64)
+    labels = classes.astype(str) if classes.dtype.kind in WORDS else classes.astype(np.int64)
     out["label"] = graph("Gather", graph.constant(labels), place)
     if type(estimator).__name__ in PROBABLE:
         if len(W) == 1:
