@@ -114,9 +114,7 @@ def _input(source: Source):
 
 def _read_csv(source: Source) -> pa.Table:
     types: dict[str, pa.DataType] = {}
-    source = replace(
-        source, quoted=False
-    )  # if there are line breaks in values, Arrow will complain
+    source = replace(source, quoted=False)  # Arrow will complain of line breaks in values
     again, block = source.path is not None, BLOCK
     data = None if again else pa.py_buffer(source.open().read())
     while True:
@@ -203,7 +201,8 @@ def _last_line(room: bytearray, end: int) -> int:
 
 def _header(line: memoryview, source: Source) -> list[str]:
     file = pa.BufferReader(bytes(line).removesuffix(b"\n") + b"\n")
-    table = csv.read_csv(file, parse_options=csv.ParseOptions(delimiter=source.delimiter))
+    whole = csv.ReadOptions(block_size=len(line) + 2)
+    table = csv.read_csv(file, whole, csv.ParseOptions(delimiter=source.delimiter))
     return table.schema.names
 
 
