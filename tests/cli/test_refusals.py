@@ -197,7 +197,12 @@ def test_interrupted_fit_writes_nothing(tmp_path):
     time.sleep(6.0)
     assert run.poll() is None
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=60)
+    for _ in range(60):  # a library may have swallowed it, while it was imported for instance
+        try:
+            out, err = run.communicate(timeout=2)
+            break
+        except subprocess.TimeoutExpired:
+            run.send_signal(signal.SIGINT)
     assert run.returncode == 130, err
     assert "interrupted; nothing was written" in err
     assert out == ""
@@ -234,7 +239,9 @@ def _streamed(tmp_path, rows: int, limit_mb: int) -> None:
     whole = csv.read_csv(tmp_path / "b.csv")
     assert whole.num_rows == rows
     part = csv.read_csv(tmp_path / "a.csv")
-    assert whole.slice(rows - 1000).to_pydict() == part.to_pydict()
+    last = whole.slice(rows - 1000)
+    assert last.column("prediction").to_pylist() == part.column("prediction").to_pylist()
+    np.testing.assert_allclose(last.column("score"), part.column("score"), rtol=1e-12, atol=1e-13)
 
 
 def test_a_streamed_file_needs_little_memory(tmp_path):

@@ -34,6 +34,8 @@ def test_streams_cut_anywhere_but_inside_quotes(tmp_path, monkeypatch, rows, pie
     path = tmp_path / "t.csv"
     path.write_bytes(text.getvalue().encode())
     types = {'c"': pa.string(), "n": pa.float64()}
+    whole = tables.read_table(find_source(path)).to_pydict()
+    assert whole["n"] == [n for n, _, _ in rows]
     batches = list(tables.stream_table(find_source(path), types))
     found = pa.Table.from_batches(batches).to_pydict()
     assert found["n"] == [float(n) for n, _, _ in rows]
@@ -48,13 +50,13 @@ def test_the_last_line_needs_no_end(tmp_path):
 
 
 def test_lines_longer_than_a_block(tmp_path):
-    names = [f"column{j}" for j in range(200_000)]
+    names = [f"a column with a long name {j}" for j in range(50_000)]
     text = ",".join(names) + "\n" + ",".join(["1.25"] * len(names)) + "\n"
     (tmp_path / "wide.csv").write_text(text + text.split("\n")[1] + "\n")
     source = find_source(tmp_path / "wide.csv")
-    assert tables.read_table(source).shape == (2, 200_000)
-    (batch,) = tables.stream_table(source, {"column7": pa.float64()})
-    assert batch.column("column7").to_pylist() == [1.25, 1.25]
+    assert tables.read_table(source).shape == (2, 50_000)
+    (batch,) = tables.stream_table(source, {names[7]: pa.float64()})
+    assert batch.column(names[7]).to_pylist() == [1.25, 1.25]
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path):

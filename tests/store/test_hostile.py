@@ -7,6 +7,7 @@ import os
 import struct
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -219,6 +220,34 @@ def test_a_lying_file_costs_no_memory(path, tmp_path):
             [sys.executable, "-c", code, lying], capture_output=True, text=True, check=True
         )
         assert int(done.stdout) < 20_000  # kilobytes
+
+
+def test_hostile_tables(tmp_path):
+    """A model of columns whose columns were changed."""
+    golden = (Path(__file__).parent / "golden" / "table-1.maxmargin").read_bytes()
+    path = tmp_path / "table"
+
+    def fields(header):
+        return header["model"]["fields"]
+
+    def column(header, place):
+        return fields(header)["preparation"]["fields"]["columns"]["values"][place]["fields"]
+
+    changes = {
+        "a scale of zero": lambda h: column(h, 0).update(scale=0.0),
+        "a mean in words": lambda h: column(h, 0).update(mean="one"),
+        "another type": lambda h: column(h, 0).update(read_as="eval"),
+        "levels of numbers": lambda h: column(h, 1).update(levels=[1, 2, 3]),
+        "fewer levels": lambda h: column(h, 1).update(levels=["red"]),
+        "a huge basis": lambda h: fields(h)["basis"]["fields"].update(name="polynomial", degree=20),
+        "no basis": lambda h: fields(h).update(basis=None),
+        "a basis of words": lambda h: fields(h).update(basis="quadratic"),
+        "no model": lambda h: fields(h).update(model=None),
+        "a summary in words": lambda h: fields(h).update(summary="good"),
+        "no preparation": lambda h: fields(h).pop("preparation"),
+    }
+    for change in changes.values():
+        refuses(path, rebuilt(golden, change), "damaged")
 
 
 # --- writing ----------------------------------------------------------------------------

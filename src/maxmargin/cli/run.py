@@ -6,6 +6,7 @@ import functools
 import json
 import math
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -23,6 +24,7 @@ def command(body: Callable) -> Callable:
         try:
             return body(*args, **kwargs)
         except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough from here on
             typer.echo("maxmargin: interrupted; nothing was written.", err=True)
             raise typer.Exit(INTERRUPTED) from None
 

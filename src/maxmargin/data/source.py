@@ -41,7 +41,6 @@ class Source:
     format: str
     compression: str | None = None
     delimiter: str = ","
-    quoted: bool = False
     stream: Any = None
 
     @property
@@ -102,8 +101,7 @@ def _recognised(path, glance: bytes, suffixes: list[str], format: str | None, st
     if not glance.strip():
         raise ValueError(f"{name} is empty.")
     delimiter = "\t" if format == "tsv" else _delimiter(glance)
-    # Quoted values may hold line breaks, which costs Arrow some of its speed.
-    return Source(path, format, compression, delimiter, b'"' in glance, stream)
+    return Source(path, format, compression, delimiter, stream)
 
 
 def _decompressed(glance: bytes, compression: str) -> bytes:

@@ -1,31 +1,33 @@
 """Tables: CSV, TSV, Parquet and Arrow files, whole or some rows at a time.
 
-Arrow guesses the types of a CSV file's columns from its first rows.  Where later rows do not
-fit, the column is read again as the next wider type: whole numbers, numbers, words.
+The types of a CSV file's columns are guessed from its first rows.  Where a later one does not
+fit, the file is read again with the next wider type: whole numbers, numbers, words.
 """
 
 from __future__ import annotations
 
+import io
 import re
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pyarrow as pa
 from pyarrow import csv
 
 from .source import Source
 
-# Bytes of a CSV file parsed together: large enough for threads, small enough for caches.
-BLOCK = 1 << 20
-# Bytes of a CSV file in memory at a time when it is streamed.
-PIECE = 1 << 24
+# Bytes of a CSV file parsed together, and how many such pieces at a time.
+PIECE = 1 << 22
+MOST_WORKERS = 16
 # Rows of a Parquet or Arrow file handled together.
 ROWS = 1 << 16
-# What Arrow says of a line that is longer than a block.
-LONG_LINE = ("straddling object", "Empty CSV file or block")
-WIDER = {"int64": pa.float64(), "double": pa.string(), "null": pa.string(), "bool": pa.string()}
+WIDER = {"null": pa.int64(), "int64": pa.float64()}
+_CONVERSION = re.compile(
+    r"In CSV column #(\d+): .*?CSV conversion error to ([a-z0-9_]+).*?invalid value '(.*?)'",
+    re.DOTALL,
+)
 
 
 def read_table(source: Source) -> pa.Table:
@@ -91,77 +93,94 @@ def _check_names(names: list[str], source: Source) -> None:
 
 
 # --- CSV --------------------------------------------------------------------------------
+#
+# Arrow cuts a file into blocks at line breaks, inside quotes too unless told otherwise, and may
+# then lose rows in silence; told otherwise it is slower by a third.  So the file is cut here,
+# where the number of quotes before is even, and Arrow parses whole pieces, several at a time.
 
 
-def _options(source: Source, types: dict, block: int = BLOCK) -> dict:
-    return {
-        "read_options": csv.ReadOptions(block_size=block),
-        "parse_options": csv.ParseOptions(
-            delimiter=source.delimiter, newlines_in_values=source.quoted
-        ),
-        "convert_options": csv.ConvertOptions(column_types=types),
-    }
+class TooNarrow(Exception):
+    """A value that does not fit the type its column had so far."""
 
-
-def _input(source: Source):
-    """What Arrow reads quickest: the path, or decompressed bytes."""
-    if source.path is None:
-        return pa.PythonFile(source.open(), mode="r")
-    if source.compression is None:
-        return str(source.path)
-    return pa.input_stream(str(source.path), compression=source.compression)
+    def __init__(self, column: str, type: str, value: str):
+        self.column, self.type, self.value = column, type, value
 
 
 def _read_csv(source: Source) -> pa.Table:
+    """All of it, with types guessed from the first piece and widened where a later one needs it."""
+    data = None if source.path is not None else source.open().read()
     types: dict[str, pa.DataType] = {}
-    source = replace(source, quoted=False)  # Arrow will complain of line breaks in values
-    again, block = source.path is not None, BLOCK
-    data = None if again else pa.py_buffer(source.open().read())
     while True:
-        file = _input(source) if again else pa.BufferReader(data)
-        try:
-            table = csv.read_csv(file, **_options(source, types, block))
-            if any(pa.types.is_binary(kind) for kind in table.schema.types):
-                raise pa.ArrowInvalid("invalid UTF8")  # Arrow takes it for bytes
-            return table
-        except pa.ArrowInvalid as error:
-            if block < 1 << 30 and any(words in str(error) for words in LONG_LINE):
-                block *= 32
-            elif (wider := _widened(str(error), source, types, data)) is not None:
-                types |= wider
-            elif not source.quoted:
-                source = replace(source, quoted=True)
-            else:
-                raise
+        with source.open() if data is None else io.BytesIO(data) as file:
+            pieces = _pieces(file)
+            names = _header(next(pieces), source)
+            _check_names(names, source)
+            try:
+                return _concatenated(pieces, names, source, types)
+            except TooNarrow as found:
+                types[found.column] = WIDER.get(found.type, pa.string())
 
 
-def _widened(message: str, source: Source, types: dict, data) -> dict | None:
-    """The column that does not fit its type, with the next wider type."""
-    found = re.search(r"In CSV column #(\d+): CSV conversion error to ([\w\[\]]+)", message)
-    if found is None:
-        return None
-    file = _input(source) if data is None else pa.BufferReader(data)
-    names = csv.open_csv(file, **_options(source, types)).schema.names
-    kind = found.group(2).split("[")[0]
-    return {names[int(found.group(1))]: WIDER.get(kind, pa.string())}
+def _concatenated(pieces, names: list[str], source: Source, types: dict) -> pa.Table:
+    first = next(pieces, None)
+    if first is None:
+        return pa.table({name: pa.nulls(0) for name in names})
+    begin = _parse(first, names, source, types, None)
+    known = dict(zip(begin.schema.names, begin.schema.types, strict=True))
+    if any(pa.types.is_binary(kind) for kind in known.values()):
+        raise pa.ArrowInvalid("invalid UTF8")  # Arrow takes it for bytes
+    types |= known
+    return pa.concat_tables([begin, *_in_parallel(pieces, names, source, types, None)])
 
 
 def _stream_csv(source: Source, types: dict) -> Iterator[pa.RecordBatch]:
-    """Pieces that end with a line, each parsed by all threads while the one before is used."""
     with source.open() as file:
         pieces = _pieces(file)
         names = _header(next(pieces), source)
         check_columns(types, names, source.name)
         _check_names(names, source)
-        with ThreadPoolExecutor(1) as ahead:
-            waiting = None
+        try:
+            for table in _in_parallel(pieces, names, source, types, list(types)):
+                yield from table.to_batches(ROWS)
+        except TooNarrow as found:
+            raise ValueError(
+                f"{source.name}: the column {found.column!r} held numbers when the model was "
+                f"fitted, but here it holds {found.value!r}."
+            ) from None
+
+
+def _in_parallel(pieces, names, source: Source, types: dict, only) -> Iterator[pa.Table]:
+    """Tables of the pieces in order; some are parsed ahead of their use."""
+    workers = min(pa.cpu_count(), MOST_WORKERS)
+    waiting: deque = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        try:
             for piece in pieces:
-                begun = ahead.submit(_parse_piece, piece, names, source, types)
-                if waiting is not None:
-                    yield from waiting.result().to_batches(ROWS)
-                waiting = begun
-            if waiting is not None:
-                yield from waiting.result().to_batches(ROWS)
+                waiting.append(pool.submit(_parse, piece, names, source, types, only))
+                if len(waiting) > workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for begun in waiting:
+                begun.cancel()
+
+
+def _parse(piece: memoryview, names: list[str], source: Source, types: dict, only) -> pa.Table:
+    """One piece, as one block."""
+    try:
+        return csv.read_csv(
+            pa.BufferReader(pa.py_buffer(piece)),
+            csv.ReadOptions(block_size=len(piece) + 1, column_names=names, use_threads=False),
+            csv.ParseOptions(delimiter=source.delimiter),  # one block: it needs no cutting
+            csv.ConvertOptions(column_types=types, include_columns=only),
+        )
+    except pa.ArrowInvalid as error:
+        found = _CONVERSION.search(str(error))
+        if found is None:
+            raise
+        column, type, value = found.groups()
+        raise TooNarrow(names[int(column)], type, value) from None
 
 
 def _pieces(file) -> Iterator[memoryview]:
@@ -204,28 +223,6 @@ def _header(line: memoryview, source: Source) -> list[str]:
     whole = csv.ReadOptions(block_size=len(line) + 2)
     table = csv.read_csv(file, whole, csv.ParseOptions(delimiter=source.delimiter))
     return table.schema.names
-
-
-def _parse_piece(piece: memoryview, names: list[str], source: Source, types: dict) -> pa.Table:
-    # Line breaks in values, and lines longer than a block, are rare; Arrow says when it meets them.
-    for quoted, block in ((False, PIECE // 4), (True, len(piece) + 1)):
-        try:
-            return csv.read_csv(
-                pa.BufferReader(pa.py_buffer(piece)),
-                csv.ReadOptions(block_size=block, column_names=names),
-                csv.ParseOptions(delimiter=source.delimiter, newlines_in_values=quoted),
-                csv.ConvertOptions(column_types=types, include_columns=list(types)),
-            )
-        except pa.ArrowInvalid as error:
-            found = re.search(r"In CSV column #(\d+): .*?invalid value '(.*?)'", str(error))
-            if found:
-                raise ValueError(
-                    f"{source.name}: the column {names[int(found.group(1))]!r} held numbers when "
-                    f"the model was fitted, but here it holds {found.group(2)!r}."
-                ) from None
-            if quoted:
-                raise
-    raise AssertionError("unreachable")
 
 
 def _arrow_reader(source: Source):
