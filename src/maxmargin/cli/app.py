@@ -11,6 +11,7 @@ import sys
 import typer
 
 from .. import __version__
+from .compare import compare
 from .demo import demo
 from .evaluate import evaluate
 from .export import export
@@ -30,7 +31,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-for body in (fit, predict, evaluate, verify, inspect, separable, path, rank, export, demo):
+COMMANDS = (fit, predict, evaluate, verify, inspect, separable, path, compare, rank, export, demo)
+for body in COMMANDS:
     app.command()(command(body))
 
 

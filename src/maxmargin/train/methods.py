@@ -67,8 +67,6 @@ def find_method(plan: Plan) -> Method:
     if name not in METHODS:
         raise ValueError(f"--method must be one of {', '.join(METHODS)}, got {name!r}.")
     method = METHODS[name]
-    if method.estimator not in maxmargin.__all__:
-        raise ValueError(f"--method {name} is not part of this version of maxmargin.")
     if plan.kernel is not None and not method.kernel:
         raise ValueError(f"--kernel goes with the kernel methods, not with --method {name}.")
     if plan.basis is not None and method.kernel:

@@ -1,9 +1,7 @@
-"""The choice of C: k folds, each followed along increasing C from the last solution."""
+"""The choice of C by our cross-validated estimators, told as errors and as a plain model."""
 
 from __future__ import annotations
 
-import sys
-import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,8 +13,6 @@ from sklearn.model_selection import StratifiedKFold
 import maxmargin
 
 CS = np.logspace(-3, 3, 13)
-# Gap of the fits inside folds: errors hardly feel it.
-TOL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -51,8 +47,7 @@ class Tuning:
 def tune(make: Callable, X, y, weight, folds: int, seed: int) -> tuple[Tuning, Any, list[str]]:
     """The C with the fewest errors on held-out rows, the smallest of equals.
 
-    ``make(C)`` is an estimator.  Returns the model fitted with that C too, and its warnings,
-    where the search has made one.
+    ``make(C)`` is an estimator.  Returns the model fitted with that C too, and its warnings.
     """
     fewest = int(np.unique(y, return_counts=True)[1].min())
     if fewest < 2:
@@ -61,14 +56,8 @@ def tune(make: Callable, X, y, weight, folds: int, seed: int) -> tuple[Tuning, A
             "or more examples of it."
         )
     splitter = StratifiedKFold(min(folds, fewest), shuffle=True, random_state=seed)
-    name = f"{type(make(1.0)).__name__}CV"
-    if name in maxmargin.__all__:
-        return _by_search(getattr(maxmargin, name), make(1.0), X, y, weight, splitter)
-    return _by_hand(make, X, y, weight, splitter), None, []
-
-
-def _by_search(cls, like, X, y, weight, splitter) -> tuple[Tuning, Any, list[str]]:
-    """With our own cross-validated estimators."""
+    like = make(1.0)
+    cls = getattr(maxmargin, f"{type(like).__name__}CV")
     shared = set(cls._get_param_names()) & set(like._get_param_names())
     search = cls(Cs=CS, cv=splitter, **{name: getattr(like, name) for name in shared})
     notes = fit_quietly(search, X, y, sample_weight=weight)
@@ -79,30 +68,6 @@ def _by_search(cls, like, X, y, weight, splitter) -> tuple[Tuning, Any, list[str
     own |= {"n_splits_", *cls._get_param_names()}
     vars(model).update({key: value for key, value in vars(search).items() if key not in own})
     return tuning, model, notes
-
-
-def _by_hand(make: Callable, X, y, weight, splitter) -> Tuning:
-    splits = list(splitter.split(X, y))
-    errors = np.empty((len(splits), len(CS)))
-    began, shown = time.perf_counter(), False
-    for f, (fit, judge) in enumerate(splits):
-        model = make(1.0).set_params(tol=TOL)
-        if "warm_start" in model.get_params():
-            model.set_params(warm_start=True)
-        given = {} if weight is None else {"sample_weight": weight[fit]}
-        for j, C in enumerate(CS):
-            model.set_params(C=float(C))
-            fit_quietly(model, X[fit], y[fit], **given)
-            wrong = model.predict(X[judge]) != y[judge]
-            errors[f, j] = np.average(wrong, weights=None if weight is None else weight[judge])
-            if time.perf_counter() - began > 2.0 and sys.stderr.isatty():
-                shown = True
-                done = f"fold {f + 1} of {len(splits)}, C = {C:g}"
-                print(f"\r[maxmargin] choosing C: {done}   ", end="", file=sys.stderr)
-    if shown:
-        print(file=sys.stderr)
-    mean = errors.mean(axis=0)
-    return Tuning(CS, errors, int(np.flatnonzero(mean <= mean.min() + 1e-12)[0]))
 
 
 def fit_quietly(model, X, y, **given) -> list[str]:

@@ -1,0 +1,98 @@
+"""``maxmargin compare``: the methods of the lectures side by side on a file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .run import print_json
+
+WIDE = 130
+SHOWN = {
+    "method": "method",
+    "basis": "basis",
+    "accuracy": "accuracy",
+    "standard_error": "±",
+    "p_value": "p to best",
+    "log_loss": "log-loss",
+    "fit_seconds": "fit, s",
+    "size": "size",
+    "gap": "gap",
+    "separable": "separable",
+}
+
+
+def compare(
+    data: Annotated[str, typer.Argument(help="Rows with labels; - is standard input.")],
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="Column of the labels.")
+    ] = None,
+    methods: Annotated[
+        str, typer.Option(help="all, or names with commas: svm,logistic,fisher,kernel-svm…")
+    ] = "all",
+    bases: Annotated[
+        str, typer.Option(help="all, or names with commas: as given,polar,quadratic,radial.")
+    ] = "as given",
+    folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
+    format: Annotated[
+        str | None, typer.Option(help="Format of DATA where its name does not tell.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Accuracy with its uncertainty, times and proofs of many methods, each tuned inside the folds.
+
+        maxmargin compare iris.csv --target species
+        maxmargin compare people.csv -t income --methods svm,logistic --bases all
+
+    Rows are told on stderr as they are finished; Ctrl-C keeps those.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from .. import compare as compare_methods
+    from ..data.preparation import Choices
+    from ..data.training import read_labelled
+    from ..train.fit import features_of
+    from ..train.methods import Plan
+
+    rows = read_labelled(data, target, None, format)
+    X, y, notes = features_of(rows, Plan(), Choices(scale=False))
+    found = compare_methods(
+        X, y, _names(methods), _names(bases), cv=folds, verbose=int(not as_json)
+    )
+    if as_json:
+        print_json(
+            {
+                "data": rows.name,
+                "rows": found.rows,
+                "recommendation": found.recommendation,
+                "notes": [*notes, *found.skipped],
+                "interrupted": found.interrupted,
+            }
+        )
+        return
+    table = Table(title=f"{rows.name}: {len(y)} rows, {folds} folds", box=None)
+    for title in SHOWN.values():
+        table.add_column(title, justify="left" if title in ("method", "basis") else "right")
+    for row in found.rows:
+        table.add_row(*(_cell(row[name]) for name in SHOWN))
+    console = Console()
+    if not console.is_terminal:  # a file or a pipe has no edge
+        console = Console(width=WIDE)
+    console.print(table, highlight=False)
+    for note in [*notes, *found.skipped]:
+        typer.echo(f"note: {note}", err=True)
+    console.print(found.recommendation, highlight=False)
+
+
+def _names(text: str) -> str | list[str]:
+    return "all" if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _cell(value) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
