@@ -180,29 +180,26 @@ def test_interrupted_fit_writes_nothing(tmp_path):
     columns = {f"x{j}": rng.standard_normal(n) for j in range(300)}
     columns["y"] = [f"class {c}" for c in rng.integers(0, 5, n)]
     write(pa.table(columns), tmp_path / "hard.parquet")
-    command = [
-        sys.executable,
-        "-m",
-        "maxmargin",
-        "fit",
-        "hard.parquet",
-        "-t",
-        "y",
-        "--tol",
-        "1e-12",
-    ]
-    run = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    code = (
+        "import sys, maxmargin.estimators.linear_svm, maxmargin.train.fit, maxmargin.store.files\n"
+        "from maxmargin.cli.app import main\n"
+        "print('ready', file=sys.stderr, flush=True)\n"
+        "main(['fit', 'hard.parquet', '-t', 'y', '--tol', '1e-12'])\n"
     )
-    time.sleep(6.0)
+    run = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert run.stderr.readline() == "ready\n"
+    time.sleep(3.0)
     assert run.poll() is None
-    run.send_signal(signal.SIGINT)
-    for _ in range(60):  # a library may have swallowed it, while it was imported for instance
+    for _ in range(60):  # a library may swallow one
+        run.send_signal(signal.SIGINT)
         try:
-            out, err = run.communicate(timeout=2)
+            out, err = run.communicate(timeout=5)
             break
         except subprocess.TimeoutExpired:
-            run.send_signal(signal.SIGINT)
+            continue
     assert run.returncode == 130, err
     assert "interrupted; nothing was written" in err
     assert out == ""
