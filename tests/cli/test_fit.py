@@ -349,3 +349,18 @@ def test_time_limit_is_honest(maxmargin, table):
     told = maxmargin.json("fit", "--demo", "digits", "--C", 1, "--max-seconds", 0.001, code=1)
     assert not told["proved"]
     assert any("max_seconds" in note for note in told["notes"])
+
+
+def test_svmlight_counts_as_the_training_file_did(maxmargin, tmp_path):
+    """A file without a column 0 may still count from 0, if the training file did."""
+    lines = [f"{i % 2} 0:{i % 2} 1:{(i * 7) % 5} 2:1" for i in range(40)]
+    (tmp_path / "a.svm").write_text("\n".join(lines) + "\n")
+    maxmargin("fit", "a.svm", "--C", 1)
+    (tmp_path / "b.svm").write_text("0 1:3 2:1\n0 1:1 2:1 9:5\n")
+    model = mm.load("model.maxmargin")
+    expected = model.model.decision_function(np.array([[0.0, 3.0, 1.0], [0.0, 1.0, 1.0]]))
+    np.testing.assert_allclose(model.decision_function("b.svm"), expected)
+    out = maxmargin("predict", "model.maxmargin", "b.svm")
+    scores = csv.read_csv(pa.BufferReader(out.encode())).column("score")
+    np.testing.assert_allclose(scores, expected)
+    assert maxmargin.json("evaluate", "model.maxmargin", "b.svm")["wrong"] == 0

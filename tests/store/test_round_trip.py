@@ -151,7 +151,7 @@ def test_other_objects_are_refused(tmp_path):
         mm.save({}, tmp_path / "model")
     with pytest.raises(mm.NotStorableError, match="not fitted yet"):
         mm.save(mm.LinearSVM(), tmp_path / "model")
-    theirs = mm.OneVsRest(TheirLogisticRegression()).fit(X3, Y3)
+    theirs = mm.OneVsRest(TheirLogisticRegression(max_iter=10_000, tol=1.0)).fit(X3, Y3)
     with pytest.raises(mm.NotStorableError, match="no objects of LogisticRegression"):
         mm.save(theirs, tmp_path / "model")
 

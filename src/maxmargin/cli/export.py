@@ -40,7 +40,8 @@ def export(
     told: dict = {"file": str(path), "difference": None, "agrees": None}
     if check is not None:
         source = find_source(check)
-        rows = read_table(source) if source.is_table else read_matrix(source)[0]
+        base = getattr(fitted.preparation, "base", None)
+        rows = read_table(source) if source.is_table else read_matrix(source, base)[0]
         told["difference"] = compare(path, fitted, rows)
         told["agrees"] = told["difference"] < 1e-9
     if as_json:

@@ -3,118 +3,67 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from .bundled import DEMOS
+from .fit_options import (
+    AsJson,
+    Basis,
+    Category,
+    Data,
+    Demo,
+    Drop,
+    Folds,
+    Format,
+    Holdout,
+    Kernel,
+    MaxSeconds,
+    Method,
+    Missing,
+    Multiclass,
+    Out,
+    Price,
+    Scale,
+    Seed,
+    Target,
+    Test,
+    Text,
+    TextAs,
+    Threads,
+    Tol,
+    Tune,
+    Weights,
+)
 from .run import print_json, use_threads
-
-METHODS = "svm, logistic, least-squares, fisher, perceptron, kernel-svm, kernel-ridge"
-COLUMNS, CHOICE, JUDGE, EFFORT = "Columns", "Choice of model", "Judgement", "Effort and output"
 
 
 def fit(
-    data: Annotated[
-        str | None,
-        typer.Argument(
-            help="CSV, TSV, Parquet, Arrow/Feather, svmlight (.gz and .bz2 too) or npz; - is "
-            "standard input. Without it bundled data are used.",
-            metavar="[DATA]",
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", "-t", help="Column of the labels.", rich_help_panel=COLUMNS),
-    ] = None,
-    demo: Annotated[
-        str, typer.Option(help=f"Bundled data: {', '.join(DEMOS)}.", rich_help_panel=COLUMNS)
-    ] = "iris",
-    drop: Annotated[
-        list[str] | None, typer.Option(help="Column to leave out.", rich_help_panel=COLUMNS)
-    ] = None,
-    category: Annotated[
-        list[str] | None,
-        typer.Option(help="Column to read as categories.", rich_help_panel=COLUMNS),
-    ] = None,
-    text: Annotated[
-        list[str] | None, typer.Option(help="Column to read as text.", rich_help_panel=COLUMNS)
-    ] = None,
-    text_as: Annotated[
-        str, typer.Option(help="Words as tfidf or as counts.", rich_help_panel=COLUMNS)
-    ] = "tfidf",
-    missing: Annotated[
-        str,
-        typer.Option(
-            help="Missing values: fill (mean, no level), drop (leave the row out) or refuse.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = "fill",
-    scale: Annotated[
-        bool,
-        typer.Option(
-            help="Numbers minus mean, divided by standard deviation.", rich_help_panel=COLUMNS
-        ),
-    ] = True,
-    weights: Annotated[
-        str | None,
-        typer.Option(help="Column of weights of the rows.", rich_help_panel=COLUMNS),
-    ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            help="csv, tsv, parquet, arrow, svmlight or npz, where the name does not tell.",
-            rich_help_panel=COLUMNS,
-        ),
-    ] = None,
-    method: Annotated[
-        str, typer.Option("--method", "-m", help=f"{METHODS}.", rich_help_panel=CHOICE)
-    ] = "svm",
-    C: Annotated[
-        float | None,
-        typer.Option("--C", help="Price of slack, inf for a hard margin.", rich_help_panel=CHOICE),
-    ] = None,
-    tune: Annotated[
-        bool, typer.Option(help="Choose C by cross-validation.", rich_help_panel=CHOICE)
-    ] = True,
-    folds: Annotated[int, typer.Option(help="Folds to choose C.", rich_help_panel=CHOICE)] = 5,
-    multiclass: Annotated[
-        str | None,
-        typer.Option(help="svm: max, sum, rest or pairs.", rich_help_panel=CHOICE),
-    ] = None,
-    kernel: Annotated[
-        str | None,
-        typer.Option(help="rbf, poly, linear, laplacian or cosine.", rich_help_panel=CHOICE),
-    ] = None,
-    basis: Annotated[
-        str | None,
-        typer.Option(
-            help="polar, quadratic, polynomial:DEGREE or radial:CENTRES.", rich_help_panel=CHOICE
-        ),
-    ] = None,
-    test: Annotated[
-        str | None, typer.Option(help="File to judge the model on.", rich_help_panel=JUDGE)
-    ] = None,
-    holdout: Annotated[
-        float,
-        typer.Option(help="Share of the rows to hold out for judgement.", rich_help_panel=JUDGE),
-    ] = 0.0,
-    seed: Annotated[int, typer.Option(help="Of folds and shares.", rich_help_panel=JUDGE)] = 0,
-    tol: Annotated[
-        float | None, typer.Option(help="Relative gap to prove.", rich_help_panel=EFFORT)
-    ] = None,
-    max_seconds: Annotated[
-        float, typer.Option(help="Most seconds for choosing and fitting.", rich_help_panel=EFFORT)
-    ] = float("inf"),
-    threads: Annotated[
-        int | None, typer.Option(help="Most threads.", rich_help_panel=EFFORT)
-    ] = None,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="The model file.", rich_help_panel=EFFORT)
-    ] = Path("model.maxmargin"),
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=EFFORT)
-    ] = False,
+    data: Data = None,
+    target: Target = None,
+    demo: Demo = "iris",
+    drop: Drop = None,
+    category: Category = None,
+    text: Text = None,
+    text_as: TextAs = "tfidf",
+    missing: Missing = "fill",
+    scale: Scale = True,
+    weights: Weights = None,
+    format: Format = None,
+    method: Method = "svm",
+    C: Price = None,
+    tune: Tune = True,
+    folds: Folds = 5,
+    multiclass: Multiclass = None,
+    kernel: Kernel = None,
+    basis: Basis = None,
+    test: Test = None,
+    holdout: Holdout = 0.0,
+    seed: Seed = 0,
+    tol: Tol = None,
+    max_seconds: MaxSeconds = float("inf"),
+    threads: Threads = None,
+    out: Out = Path("model.maxmargin"),
+    as_json: AsJson = False,
 ) -> None:
     """Fit a classifier to a file, prove it, and write a model.
 

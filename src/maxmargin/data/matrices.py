@@ -15,14 +15,17 @@ from .source import Source
 LINES = 20_000
 
 
-def read_matrix(source: Source) -> tuple:
-    """X, y (None where there is none), and the number the first column of the file has."""
+def read_matrix(source: Source, base: int | None = None) -> tuple:
+    """X, y (None where there is none), and the number the first column of the file has.
+
+    svmlight files do not say whether they count from 0 or 1; ``base`` is what a model knows.
+    """
     if source.format == "npz":
         X, y = _read_npz(source)
         return X, y, 0
     with source.open() as file:
         lines = file.read()
-    base = _first_index(lines)
+    base = _first_index(lines) if base is None else base
     X, y = _parse(lines, None, base, source)
     if X.shape[0] == 0:
         raise ValueError(f"{source.name} has no rows.")

@@ -89,7 +89,8 @@ class TableModel:
 
     def features(self, data, notes: Notes | None = None):
         """The matrix the estimator sees; oddities of the data are added to ``notes``."""
-        X = self.preparation(_as_data(data, self.is_table), Notes() if notes is None else notes)
+        rows = _as_data(data, self.is_table, getattr(self.preparation, "base", None))
+        X = self.preparation(rows, Notes() if notes is None else notes)
         return X if self.basis is None else self.basis(X)
 
     def predict(self, data) -> np.ndarray:
@@ -153,7 +154,7 @@ def row_titles(model, rows: int) -> list[str]:
     return duels if len(duels) == rows else [str(row) for row in range(rows)]
 
 
-def _as_data(data, is_table: bool):
+def _as_data(data, is_table: bool, base: int | None):
     """An Arrow table, or a matrix, from whatever the user has."""
     import os
 
@@ -167,7 +168,7 @@ def _as_data(data, is_table: bool):
         from .tables import read_table
 
         source = find_source(os.fspath(data))
-        return read_table(source) if source.is_table else read_matrix(source)[0]
+        return read_table(source) if source.is_table else read_matrix(source, base)[0]
     if not is_table:
         return data
     if hasattr(data, "to_arrow"):

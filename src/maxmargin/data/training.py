@@ -86,7 +86,7 @@ def read_like(path, model, format: str | None, weights: str | None = None) -> La
         here, there = ("table", "matrix") if source.is_table else ("matrix", "table")
         raise ValueError(f"{source.name} is a {here}, but the model was fitted to a {there}.")
     if not source.is_table:
-        X, y, _ = read_matrix(source)
+        X, y, _ = read_matrix(source, model.preparation.base)
         if y is None:
             raise ValueError(f"{source.name} has no labels: an npz file needs an array y.")
         return Labelled(source.name, X, np.asarray(y), "y")
