@@ -20,7 +20,15 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from maxmargin import LinearSVM, LinearSVMCV, LogisticRegression, LogisticRegressionCV, verify
+from maxmargin import (
+    LinearSVM,
+    LinearSVMCV,
+    LogisticRegression,
+    LogisticRegressionCV,
+    load,
+    save,
+    verify,
+)
 from maxmargin.select.best import best_index, standard_error
 from maxmargin.select.search import Search
 
@@ -275,3 +283,17 @@ def test_complaints(setting, words):
     with pytest.raises(ValueError, match=words):
         model.fit(X, y)
     assert not hasattr(model, "coef_")
+
+
+def test_plain_is_the_estimator_that_was_tuned(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    search = LinearSVMCV(Cs=[0.1, 10.0], cv=3, multiclass="sum").fit(X, y)
+    plain = search.plain()
+    assert type(plain) is LinearSVM
+    assert plain.get_params()["C"] == search.C_
+    assert plain.multiclass == "sum"
+    assert not hasattr(plain, "cv_results_")
+    np.testing.assert_array_equal(plain.decision_function(X), search.decision_function(X))
+    again = load(save(search, tmp_path / "tuned.maxmargin"))
+    assert type(again) is LinearSVM
+    np.testing.assert_array_equal(again.decision_function(X), search.decision_function(X))

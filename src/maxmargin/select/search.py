@@ -38,6 +38,10 @@ MOST_KEPT = 256e6
 MOST_MULTIPLIERS = 5e7
 
 
+# What a search adds to the attributes of the estimator it tunes.
+FOUND = ("C_", "Cs_", "scores_", "cv_results_", "best_index_", "best_score_", "n_splits_")
+
+
 class CSearch:
     """Mixin of ``…CV`` estimators, in front of the estimator they tune.
 
@@ -83,6 +87,13 @@ class CSearch:
         if not whole:
             self._tell_of_interrupt(search)
         return self
+
+    def plain(self):
+        """The tuned estimator with the C chosen, fitted, as if the search had never been."""
+        model = self._model(self.tol).set_params(C=self.C_, warm_start=False)
+        left = {*self.get_params(deep=False), *FOUND}
+        vars(model).update({k: v for k, v in vars(self).items() if k not in left})
+        return model
 
     def score(self, X, y, sample_weight=None):
         """The score by which C was chosen, on any data: accuracy unless ``scoring`` says other."""

@@ -19,7 +19,7 @@ def save(model, path) -> Path:
     The format is described in docs/model-format.md: a header in JSON, the arrays as they are,
     and a checksum; no pickle, and nothing that runs when it is read.  Predictions of the model
     read again are the same to the last bit.  Functions (a callable kernel, ``FunctionBasis``)
-    cannot be stored, and say so.
+    cannot be stored, and say so.  A ``…CV`` model is stored as the estimator with the C it chose.
 
     Examples
     --------
@@ -34,6 +34,8 @@ def save(model, path) -> Path:
     >>> bool((svm.predict(X) == y).mean() > 0.9), verify(svm, X, y).holds(1e-6)
     (True, True)
     """
+    if hasattr(model, "plain") and hasattr(model, "C_"):
+        model = model.plain()
     writer = Writer(write_model)
     name = type(model).__name__
     if name not in MODELS and name not in RECORDS:

@@ -62,12 +62,7 @@ def tune(make: Callable, X, y, weight, folds: int, seed: int) -> tuple[Tuning, A
     search = cls(Cs=CS, cv=splitter, **{name: getattr(like, name) for name in shared})
     notes = fit_quietly(search, X, y, sample_weight=weight)
     tuning = Tuning(np.asarray(search.Cs_), 1.0 - search.scores_, int(search.best_index_))
-    params = like.get_params(deep=False) | {"C": tuning.C}
-    model = type(like)(**params)
-    own = set(params) | {"C_", "Cs_", "scores_", "cv_results_", "best_index_", "best_score_"}
-    own |= {"n_splits_", *cls._get_param_names()}
-    vars(model).update({key: value for key, value in vars(search).items() if key not in own})
-    return tuning, model, notes
+    return tuning, search.plain(), notes
 
 
 def fit_quietly(model, X, y, **given) -> list[str]:
