@@ -171,7 +171,6 @@ def test_the_header_tells_who_wrote_it(tmp_path):
     assert VERSION == 1
 
 
-@pytest.mark.skipif("KernelSVM" not in mm.__all__, reason="no KernelSVM in this version")
 @pytest.mark.parametrize(
     "options",
     [

@@ -127,12 +127,16 @@ class Certificate:
             "computed": self.method,
             **({"of": self.about} if self.about else {}),
         }
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td>{html.escape(text)}</td></tr>"
-            for name, text in rows.items()
-        )
-        return f"<table><caption>Certificate</caption>{cells}</table>"
+        return html_table(rows)
+
+
+def html_table(rows: dict[str, str]) -> str:
+    """A certificate as a small table for notebooks."""
+    cells = "".join(
+        f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>"
+        for name, text in rows.items()
+    )
+    return f"<table><caption>Certificate</caption>{cells}</table>"
 
 
 def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None) -> Certificate:

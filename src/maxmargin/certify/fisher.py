@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .normal_equations import table
+from .certificate import html_table
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class FisherCriterion:
         )
 
     def _repr_html_(self) -> str:
-        return table(
+        return html_table(
             {
                 "problem": self.problem,
                 "criterion J": ", ".join(f"{J:.6g}" for J in self.criterion),

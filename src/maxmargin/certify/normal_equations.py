@@ -13,13 +13,13 @@ smallest singular value of the centred data that counts as one, so that f is wit
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from ..represent.design import Design
+from .certificate import html_table
 
 
 @dataclass(frozen=True)
@@ -85,16 +85,7 @@ class NormalEquations:
             "condition number": f"{self.condition:.2e}",
             "computed": self.method,
         }
-        return table(rows)
-
-
-def table(rows: dict[str, str]) -> str:
-    """A certificate as a small HTML table."""
-    cells = "".join(
-        f"<tr><th style='text-align:left'>{html.escape(name)}</th><td>{html.escape(text)}</td></tr>"
-        for name, text in rows.items()
-    )
-    return f"<table><caption>Certificate</caption>{cells}</table>"
+        return html_table(rows)
 
 
 class System(NamedTuple):

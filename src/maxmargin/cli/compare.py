@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .options import AsJson, Format, Rows, Target
 from .run import print_json
 
 WIDE = 130
@@ -24,10 +25,8 @@ SHOWN = {
 
 
 def compare(
-    data: Annotated[str, typer.Argument(help="Rows with labels; - is standard input.")],
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Column of the labels.")
-    ] = None,
+    data: Rows,
+    target: Target = None,
     methods: Annotated[
         str, typer.Option(help="all, or names with commas: svm,logistic,fisher,kernel-svm…")
     ] = "all",
@@ -35,10 +34,8 @@ def compare(
         str, typer.Option(help="all, or names with commas: as given,polar,quadratic,radial.")
     ] = "as given",
     folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
-    format: Annotated[
-        str | None, typer.Option(help="Format of DATA where its name does not tell.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    format: Format = None,
+    as_json: AsJson = False,
 ) -> None:
     """Accuracy with its uncertainty, times and proofs of many methods, each tuned inside the folds.
 

@@ -83,9 +83,9 @@ def fit(
     """
     use_threads(threads)
     from ..data.preparation import Choices
-    from ..data.training import read_labelled, read_like
+    from ..data.training import read_labelled
     from ..store.files import save
-    from ..train.fit import fit_table, judge_on
+    from ..train.fit import fit_table
     from ..train.methods import Plan, find_method
     from .bundled import bundled
     from .show import check_word, next_steps, report, show_fit
@@ -103,13 +103,9 @@ def fit(
         raise ValueError(f"--out {out} cannot be written: it must be a file in an existing folder.")
     labelled = bundled(demo) if data is None else read_labelled(data, target, weights, format)
     _check_named(labelled, [*choices.drop, *choices.category, *choices.text])
+    fitted = fit_table(labelled, plan, choices, holdout=holdout)
     if test is not None:
-        fitted = fit_table(labelled, plan, choices)
-        judged = read_like(test, fitted.model, format)
-        fitted.test = judge_on(fitted.model, judged, fitted.notes)
-        fitted.model.summary["test"] = fitted.test.to_dict()
-    else:
-        fitted = fit_table(labelled, plan, choices, holdout=holdout)
+        _judge(fitted, test, format)
     if weights is not None:
         fitted.model.summary["weights"] = weights
     written = _write(fitted, out, save)
@@ -120,6 +116,15 @@ def fit(
         next_steps(out, data)
     if not fitted.proved:
         raise typer.Exit(1)
+
+
+def _judge(fitted, test: str, format: str | None) -> None:
+    """Errors on a file of its own, told and kept with the model."""
+    from ..data.training import read_like
+    from ..train.fit import judge_on
+
+    fitted.test = judge_on(fitted.model, read_like(test, fitted.model, format), fitted.notes)
+    fitted.model.summary["test"] = fitted.test.to_dict()
 
 
 def _write(fitted, out: Path, save) -> list[Path]:

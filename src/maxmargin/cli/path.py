@@ -6,25 +6,20 @@ from typing import Annotated
 
 import typer
 
+from .options import AsJson, Basis, Format, Rows, Target
 from .run import print_json
 
 SHOWN = ("C", "training_error", "n_support", "margin", "norm", "objective", "gap", "seconds")
 
 
 def path(
-    data: Annotated[str, typer.Argument(help="Rows with labels; - is standard input.")],
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Column of the labels.")
-    ] = None,
+    data: Rows,
+    target: Target = None,
     method: Annotated[str, typer.Option("--method", "-m", help="svm or logistic.")] = "svm",
     scale: Annotated[bool, typer.Option(help="Divide numbers by their deviation.")] = True,
-    basis: Annotated[
-        str | None, typer.Option(help="polar, quadratic, polynomial:DEGREE or radial:CENTRES.")
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="Format of DATA where its name does not tell.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    basis: Basis = None,
+    format: Format = None,
+    as_json: AsJson = False,
 ) -> None:
     """One line for every C: training error, support vectors, margin, gap, time.
 

@@ -6,22 +6,17 @@ from typing import Annotated
 
 import typer
 
+from .options import AsJson, Basis, Format, Rows, Target
 from .run import print_json
 
 
 def separable(
-    data: Annotated[str, typer.Argument(help="Rows with labels; - is standard input.")],
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="Column of the labels.")
-    ] = None,
+    data: Rows,
+    target: Target = None,
     scale: Annotated[bool, typer.Option(help="Measure the margin in standard deviations.")] = True,
-    basis: Annotated[
-        str | None, typer.Option(help="polar, quadratic, polynomial:DEGREE or radial:CENTRES.")
-    ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="Format of DATA where its name does not tell.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    basis: Basis = None,
+    format: Format = None,
+    as_json: AsJson = False,
 ) -> None:
     """The exact maximum margin between the classes, or a proof that no plane separates them.
 

@@ -171,7 +171,7 @@ class KernelRidge(RegressorMixin, _KernelRidge):
         X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, reset=False, **ROWS)
         return X, _values(y), check_sample_weight(X, sample_weight)
 
-    def _recertify_values(self, X, y, sample_weight) -> NormalEquations:
+    def _verify(self, X, y, sample_weight, groups) -> NormalEquations:
         with one_blas_thread():
             return self._prove(*self._again(X, y, sample_weight))
 

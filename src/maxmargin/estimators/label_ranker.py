@@ -23,7 +23,7 @@ from .label_preferences import (
     pairs_from_scores,
 )
 from .ranking_metrics import listed_accuracy
-from .svm_two import ON_MARGIN
+from .svm_two import kinds_of
 from .tables import one_per_row, within
 from .validation import all_or_nothing, check_rows, one_of, positive
 
@@ -148,15 +148,13 @@ class LabelRanker(BaseEstimator):
         self.coef_, self.intercept_, self.alpha_ = W, b, alpha
         self.slack_ = np.maximum(0.0, pair_slacks(problem, W, b))
         self.support_ = np.flatnonzero(alpha > 0.0)
-        kinds = np.full(len(alpha), "inside", dtype="<U13")
-        kinds[self.slack_ > 1.0] = "misclassified"
-        kinds[(self.slack_ <= ON_MARGIN) | (alpha < problem.c)] = "margin"
-        self.support_kind_ = kinds[self.support_]
+        self.support_kind_ = kinds_of(self.slack_, alpha < problem.c)[self.support_]
         self.n_pairs_ = len(alpha)
         note(self, solution, certificate)
 
     def _verify(self, X, y, sample_weight, groups) -> Certificate:
         """The certificate on any data, from nothing but the model's numbers."""
+        X = check_rows(self, X, reset=False)
         problem = self._pose(X, _read(X, y, None, None, self.classes_), sample_weight)
         alpha = self.alpha_
         if len(alpha) != len(problem.c):

@@ -166,6 +166,7 @@ class PairwiseRanker(BaseEstimator):
 
     def _verify(self, X, y, sample_weight, groups) -> Certificate:
         """The certificate on any data, from nothing but the model's numbers."""
+        X = check_rows(self, X, reset=False)
         problem = self._pose(X, y, groups, sample_weight)
         if isinstance(problem, GradedProblem):
             return certify_grades(problem, self.coef_, getattr(self, "_width", 1.0)).certificate

@@ -16,7 +16,7 @@ from ..represent.rows import as_rows
 from ..solve.choose_classes import CLASS_SOLVERS, solve_classes
 from ..solve.contract import ClassPoint, Ending, Watch
 from .fitting import note
-from .svm_two import ON_MARGIN
+from .svm_two import kinds_of
 from .validation import one_of
 
 
@@ -72,12 +72,10 @@ def _start(model, problem: MulticlassProblem) -> ClassPoint | None:
 
 def support_kinds(problem: MulticlassProblem, beta: np.ndarray, worst: np.ndarray) -> np.ndarray:
     """On the margin, inside it, or on the wrong side, for every point; as for two classes."""
-    kinds = np.where(worst > 1.0, "misclassified", "inside")
     below = False
     if problem.hard or isinstance(problem.loss, MaxHinge):
         below = beta.sum(axis=1) < problem.c * (1.0 - 1e-12)
-    kinds[(worst <= ON_MARGIN) | below] = "margin"
-    return kinds
+    return kinds_of(worst, below)
 
 
 def recertify(model, X, codes, weight) -> Certificate:

@@ -86,9 +86,7 @@ class Machines:
     def keep(self, model) -> None:
         model.intercept_, model.alpha_, model.slack_ = self.intercept, self.alpha, self.slack
         model.support_ = np.flatnonzero(self.alpha.any(axis=1))
-        kind = np.where(self.worst > 1.0, 2, np.where(self.worst > svm_two.ON_MARGIN, 1, 0))
-        kinds = np.array(["margin", "inside", "misclassified"])
-        model.support_kind_ = kinds[kind[model.support_]]
+        model.support_kind_ = svm_two.kinds_of(self.worst, False)[model.support_]
         most = float(self.norm.max())
         model.margin_ = 1.0 / float(np.sqrt(most)) if most > 0 else np.inf
 

@@ -73,9 +73,13 @@ def support_kinds(problem: Problem, alpha: np.ndarray, slack: np.ndarray) -> np.
     A hinge multiplier below its cap says "on the margin" more sharply than the slack does,
     which is zero there only up to the tolerance of the fit.
     """
-    kinds = np.full(len(slack), "inside", dtype="<U13")
-    kinds[slack > 1.0] = "misclassified"
     below = alpha < problem.cap if problem.hard or isinstance(problem.loss, Hinge) else False
+    return kinds_of(slack, below)
+
+
+def kinds_of(slack: np.ndarray, below) -> np.ndarray:
+    """The kind of every slack; ``below`` says where a hinge multiplier is below its cap."""
+    kinds = np.where(slack > 1.0, "misclassified", "inside")
     kinds[(slack <= ON_MARGIN) | below] = "margin"
     return kinds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sklearn.utils.validation import check_is_fitted
 
 from ..certify.certificate import Certificate
-from .validation import check_known, check_rows
+from .validation import check_known
 
 
 def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
@@ -27,12 +27,9 @@ def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
     >>> verify(LinearSVM().fit(X, y), X, y).holds(1e-6)
     True
     """
-    if hasattr(model, "_verify"):
+    if hasattr(model, "_verify"):  # whose y are no labels
         check_is_fitted(model)
-        return model._verify(check_rows(model, X, reset=False), y, sample_weight, groups)
-    if hasattr(model, "_recertify_values"):
-        check_is_fitted(model)
-        return model._recertify_values(X, y, sample_weight)
+        return model._verify(X, y, sample_weight, groups)
     if not hasattr(model, "_recertify"):
         raise TypeError(
             "verify recomputes the duality gap of a support vector machine, a LogisticRegression "

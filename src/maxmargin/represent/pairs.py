@@ -136,12 +136,12 @@ def _(rows: PairRows):
     mean = combine(rows, np.full(n, 1.0 / n))
     square = np.zeros(d)
     for block in _blocks(rows):
-        square += spread_sum(block)
+        square += _square_sums(block)
     deviation = np.sqrt(np.maximum(square / n - mean**2, 0.0))
     return np.where(deviation > 1e-12 * np.maximum(np.abs(mean), 1e-300), deviation, 1.0)
 
 
-def spread_sum(block: Rows) -> np.ndarray:
+def _square_sums(block: Rows) -> np.ndarray:
     """Σ x² of every column."""
     if isinstance(block, DenseRows):
         return np.einsum("ij,ij->j", block.X, block.X, dtype=np.float64)

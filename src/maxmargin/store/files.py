@@ -34,7 +34,9 @@ def save(model, path) -> Path:
     >>> bool((svm.predict(X) == y).mean() > 0.9), verify(svm, X, y).holds(1e-6)
     (True, True)
     """
-    if hasattr(model, "plain") and hasattr(model, "C_"):
+    from ..select.search import CSearch  # reading a model needs no search
+
+    if isinstance(model, CSearch) and hasattr(model, "C_"):
         model = model.plain()
     writer = Writer(write_model)
     name = type(model).__name__

@@ -1,0 +1,15 @@
+"""Options that commands on labelled rows share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Rows = Annotated[str, typer.Argument(help="Rows with labels; - is standard input.")]
+Target = Annotated[str | None, typer.Option("--target", "-t", help="Column of the labels.")]
+Basis = Annotated[
+    str | None, typer.Option(help="polar, quadratic, polynomial:DEGREE or radial:CENTRES.")
+]
+Format = Annotated[str | None, typer.Option(help="Format of DATA where its name does not tell.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
