@@ -22,8 +22,6 @@ from ..ranking_helpers import (
     label_objective,
 )
 
-TIGHT = {"tol": 1e-10}
-
 
 def rows_of(pairs):
     return sorted((i, a, b) for i, a, b, _ in pairs.table())
