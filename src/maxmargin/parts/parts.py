@@ -23,7 +23,7 @@ class Block(NamedTuple):
 
 # What a part is asked: its rows, what it remembers of earlier questions (None at first) and what
 # all parts are told; it answers with what to remember and with an answer that is small.  A task
-# is a plain function of its arguments: asked again, as after a machine is lost, it answers the same.
+# is a plain function of its arguments: asked again, when a machine was lost, it says the same.
 Task = Callable[..., tuple[Any, Any]]
 
 
