@@ -38,6 +38,7 @@ _HOME = {
     "FunctionBasis": "represent.bases",
     "perceptron_steps": "estimators.steps",
     "mistake_bound": "estimators.bound",
+    "PerceptronRunDisplay": "show.perceptron_run",
     "verify": "estimators.verify",
     "save": "store.files",
     "load": "store.files",
