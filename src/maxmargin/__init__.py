@@ -38,7 +38,6 @@ _HOME = {
     "FunctionBasis": "represent.bases",
     "perceptron_steps": "estimators.steps",
     "mistake_bound": "estimators.bound",
-    "PerceptronRunDisplay": "show.perceptron_run",
     "verify": "estimators.verify",
     "save": "store.files",
     "load": "store.files",
@@ -63,6 +62,16 @@ _HOME = {
     "MistakeBound": "certify.mistakes",
     "NoMistakeBound": "certify.mistakes",
     "PerceptronCertificate": "certify.mistakes",
+    "LossesDisplay": "show.losses",
+    "PerceptronRunDisplay": "show.perceptron_run",
+    "PathDisplay": "show.path_curves",
+    "CrossValidationDisplay": "show.cross_validation",
+    "GapDisplay": "show.gap",
+    "CoefficientsDisplay": "show.coefficients",
+    "ConfusionDisplay": "show.confusion",
+    "ComparisonDisplay": "show.comparison",
+    "RankingDisplay": "show.ranking",
+    "DistancesDisplay": "show.distances",
 }
 
 __all__ = [*_HOME, "__version__"]

@@ -109,7 +109,7 @@ class LabelRanker(BaseEstimator):
             positive("C", self.C)
             one_of("solver", self.solver, ["auto", *LABEL_SOLVERS])
             X = check_rows(self, X, reset=True)
-            pairs = _read(X, y, rankings, scores, self.classes)
+            pairs = read_pairs(X, y, rankings, scores, self.classes)
             warm = self.warm_start and np.array_equal(getattr(self, "classes_", []), pairs.classes)
             self.classes_ = pairs.classes
             problem = self._pose(X, pairs, sample_weight)
@@ -155,7 +155,7 @@ class LabelRanker(BaseEstimator):
     def _verify(self, X, y, sample_weight, groups) -> Certificate:
         """The certificate on any data, from nothing but the model's numbers."""
         X = check_rows(self, X, reset=False)
-        problem = self._pose(X, _read(X, y, None, None, self.classes_), sample_weight)
+        problem = self._pose(X, read_pairs(X, y, None, None, self.classes_), sample_weight)
         alpha = self.alpha_
         if len(alpha) != len(problem.c):
             slack = pair_slacks(problem, self.coef_, self.intercept_) > 0.0
@@ -181,7 +181,7 @@ class LabelRanker(BaseEstimator):
     def score(self, X, y=None, sample_weight=None, *, rankings=None, scores=None):
         """The share of preferences that the model agrees with; ties count one half."""
         f = self.decision_function(X)
-        pairs = _read(f, y, rankings, scores, self.classes_)
+        pairs = read_pairs(f, y, rankings, scores, self.classes_)
         within("pairs", "example", pairs.example, len(f))
         weight = pairs.weight
         if sample_weight is not None:
@@ -196,7 +196,7 @@ class LabelRanker(BaseEstimator):
         return tags
 
 
-def _read(X, y, rankings, scores, classes) -> LabelPairs:
+def read_pairs(X, y, rankings, scores, classes) -> LabelPairs:
     """Pairs from whichever form was given."""
     given = [form for form in (y, rankings, scores) if form is not None]
     if len(given) != 1:

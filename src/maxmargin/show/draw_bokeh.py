@@ -45,7 +45,7 @@ def draw_board(board: Board):
     """All scenes of a board in a grid, below its title if it has one."""
     _bokeh()
     from bokeh.layouts import column, gridplot
-    from bokeh.models import Div
+    from bokeh.models.widgets import Div
 
     columns = min(board.columns, len(board.scenes))
     width = WIDTH if columns < 3 else NARROW
@@ -190,7 +190,7 @@ def _(mark: Points, figure) -> None:
     from bokeh.models import ColumnDataSource
 
     shape, paint = MARKERS[mark.marker], colour(mark.paint)
-    data = {"x": mark.x, "y": mark.y}
+    data: dict = {"x": mark.x, "y": mark.y}
     if mark.names is not None:
         data["name"] = list(mark.names)
     solid = mark.hollow or shape in STROKES

@@ -24,12 +24,12 @@ def draw(scene: Scene, ax=None):
         _, ax = _pyplot().subplots(figsize=SIZE, layout="constrained")
     else:
         _pyplot()
-    handles = []
+    handles: dict[str, list] = {}
     for order, mark in enumerate(scene.marks):
         # Above the grid, below the frame; scenes have far fewer than a thousand marks.
         handle = _put(mark, ax, 2.0 + 1e-4 * order)
         if mark.label is not None and handle is not None:
-            handles.append((handle, mark.label))
+            handles.setdefault(mark.label, []).append(handle)
     _set_axes(scene, ax)
     if scene.legend and handles:
         _legend(ax, handles)
@@ -187,13 +187,14 @@ def _set_axis(axis: Axis, ax, which: str) -> None:
     getattr(ax, f"set_{which}label")(axis.label, parse_math=False)
 
 
-def _legend(ax, handles) -> None:
+def _legend(ax, handles: dict[str, list]) -> None:
     """Beside the picture where the figure makes room for it; else where it covers least."""
     makes_room = ax.figure.get_layout_engine() is not None
     place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)} if makes_room else {"loc": "best"}
-    marks, labels = zip(*handles, strict=True)
+    # Marks of one label are one entry, laid over one another.
+    marks = [each[0] if len(each) == 1 else tuple(each) for each in handles.values()]
     # matplotlib leaves out labels that begin with an underscore; a class may well be called so.
-    shown = [f" {label}" if label.startswith("_") else label for label in labels]
+    shown = [f" {label}" if label.startswith("_") else label for label in handles]
     legend = ax.legend(
         marks, shown, **place, fontsize="small", frameon=not makes_room, borderaxespad=0.3
     )

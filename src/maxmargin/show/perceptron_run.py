@@ -16,7 +16,7 @@ from itertools import islice
 import numpy as np
 from scipy import sparse
 
-from ..certify.mistakes import MistakeBound, NoMistakeBound
+from ..certify.mistakes import MistakeBound, NoMistakeBound, proof_in_words
 from ..estimators.bound import mistake_bound
 from ..estimators.perceptron import Perceptron
 from ..estimators.steps import Update, perceptron_steps
@@ -24,7 +24,7 @@ from ..estimators.validation import Question, check_training
 from ..represent.rows import DenseRows, shape
 from ..solve.perceptron import violations
 from .display import Display
-from .plane import box_around, crossing, names_of, point_marks
+from .flat import box_around, crossing, names_of, point_marks
 from .scene import Axis, Board, Line, Mark, Points, Scene
 
 # Updates kept: enough for every picture, and a stepper's slider stays usable.
@@ -179,10 +179,11 @@ class PerceptronRun:
                 Line(reach, (self.unit * reach * gamma) ** 2, "class 2", "at least t²γ²", "dashed"),
                 Line(np.full(2, T), self._height(T), "bad", f"R²/γ² = {T:.4g}", "dotted"),
             ]
-        marks.append(Line(t, squared, "class 0", "‖w‖² of this run", width=2.0))
+        own = "‖w‖² of this run"
+        marks.append(Line(t, squared, "class 0", own, width=2.0))
         if len(t):
-            end = f"after {self.made[-1]} updates ‖w‖² = {squared[-1]:.4g}"
-            marks.append(Points(t[-1:], squared[-1:], "class 0", size=7, names=(end,)))
+            told = (f"after {self.made[-1]} updates ‖w‖² = {squared[-1]:.4g}",)
+            marks.append(Points(t[-1:], squared[-1:], "class 0", own, size=7, names=told))
         most = f" of at most {self.bound.bound:.4g}" if self.bound else ", no bound"
         x, y = Axis("updates t", log=True), Axis("‖w‖², the bias included", log=True)
         return Scene(f"{self.made[-1]} updates{most}", x, y, tuple(marks), self.words())
@@ -328,10 +329,9 @@ def _bound(model, X, y) -> tuple[MistakeBound | None, str]:
     try:
         return mistake_bound(X, y, fit_intercept=model.fit_intercept), ""
     except NoMistakeBound as error:
-        points = int(np.count_nonzero(error.proof.weights))
         return None, (
-            f"There is no bound: no weights separate these classes (proved by {points} points), "
-            "so a perceptron never ends by itself."
+            "There is no bound, and a perceptron never ends by itself: the classes are "
+            f"{proof_in_words(error.proof, error.classes)}."
         )
     except (ValueError, RuntimeError) as error:
         return None, f"The bound is not known: {error}"

@@ -116,7 +116,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Scene:
-    """Marks, drawn in their order, on two axes.  ``words`` say the same to those who cannot see."""
+    """Marks, drawn in their order, on two axes.  ``words`` say the same to those who cannot see.
+
+    Marks with the same label are one entry of the legend, and are hidden together.
+    """
 
     title: str
     x: Axis

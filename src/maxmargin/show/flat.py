@@ -1,4 +1,4 @@
-"""What pictures of points in a plane share: a box around them, names, marks by class."""
+"""What pictures of two features share: a box around the points, names, marks by class, lines."""
 
 from __future__ import annotations
 

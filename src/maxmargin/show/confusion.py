@@ -1,0 +1,83 @@
+"""The confusion matrix: which class was taken for which, counted by scikit-learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import confusion_matrix
+from sklearn.utils.multiclass import unique_labels
+
+from .display import Display
+from .scene import Axis, Cells, Scene
+
+# Beyond this many classes numbers no longer fit their cells.
+MOST_WORDS = 25
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """``counts[i, j]``: points of class ``labels[i]`` that were called ``labels[j]``."""
+
+    counts: np.ndarray
+    labels: tuple[str, ...]
+
+    @property
+    def right(self) -> int:
+        return int(np.trace(self.counts))
+
+    def scene(self) -> Scene:
+        size = np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
+        readable = len(self.labels) <= MOST_WORDS
+        words = tuple(
+            tuple(str(n) if readable else "" for n in row) for row in self.counts.tolist()
+        )
+        ticks = tuple(enumerate(self.labels))
+        total = int(self.counts.sum())
+        return Scene(
+            f"{self.right} of {total} right ({self.right / max(total, 1):.1%})",
+            Axis("predicted", ticks=ticks), Axis("true", ticks=ticks),
+            (Cells(self.counts / size, words),), self.words(), legend=False,
+        )  # fmt: skip
+
+    def words(self) -> str:
+        total = int(self.counts.sum())
+        text = f"{self.right} of {total} points are predicted right."
+        wrong = self.counts.copy()
+        np.fill_diagonal(wrong, 0)
+        order = np.argsort(-wrong, axis=None, kind="stable")[:3]
+        for i, j in zip(*np.unravel_index(order, wrong.shape), strict=True):
+            if wrong[i, j]:
+                text += f" {wrong[i, j]} of class {self.labels[i]} are taken for class {self.labels[j]}."
+        return text
+
+
+class ConfusionDisplay(Display):
+    """Counts of true against predicted classes; shades are shares of the true class.
+
+    scikit-learn's own picture of the same numbers, for matplotlib only, is
+    ``sklearn.metrics.ConfusionMatrixDisplay.from_estimator(model, X, y)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import ConfusionDisplay, LinearSVM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> print(ConfusionDisplay.from_estimator(LinearSVM().fit(X, y), X, y).view.words())
+    148 of 150 points are predicted right. 2 of class 1 are taken for class 2.
+    """
+
+    view: Confusion
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, labels=None, sample_weight=None):
+        """Predict X and count."""
+        given = {"labels": labels, "sample_weight": sample_weight}
+        return cls.from_predictions(y, estimator.predict(X), **given)
+
+    @classmethod
+    def from_predictions(cls, y_true, y_pred, *, labels=None, sample_weight=None):
+        """Count predictions that are there; ``labels`` choose and order the classes."""
+        shown = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
+        counts = confusion_matrix(y_true, y_pred, labels=shown, sample_weight=sample_weight)
+        return cls(Confusion(counts, tuple(map(str, shown))))
