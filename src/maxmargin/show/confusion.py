@@ -48,7 +48,8 @@ class Confusion:
         order = np.argsort(-wrong, axis=None, kind="stable")[:3]
         for i, j in zip(*np.unravel_index(order, wrong.shape), strict=True):
             if wrong[i, j]:
-                text += f" {wrong[i, j]} of class {self.labels[i]} are taken for class {self.labels[j]}."
+                told = f"class {self.labels[i]} are taken for class {self.labels[j]}"
+                text += f" {wrong[i, j]} of {told}."
         return text
 
 

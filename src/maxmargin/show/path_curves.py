@@ -55,7 +55,7 @@ class PathCurves:
         marks = self._curve(shown, "class 0", "margin")
         if self.trivial_until is not None and self.C[0] <= self.trivial_until <= self.C[-1]:
             ends = np.array([np.nanmin(shown), np.nanmax(shown)])
-            label = f"w grows in proportion to C up to {self.trivial_until:.3g}"
+            label = f"w ∝ C up to {self.trivial_until:.3g}"
             marks.append(Line(np.full(2, self.trivial_until), ends, "muted", label, "dotted"))
         words = (
             f"The margin narrows from {_first(shown):.4g} at C = {self.C[0]:.4g} to "
