@@ -1,0 +1,291 @@
+"""What a picture needs to know of a fitted classifier, whatever its kind.
+
+A pipeline's first scalers only change units: the picture is of the space behind them, where
+margins are distances, and is labelled in the units before them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from ..data.model import TableModel
+from ..estimators.kernel_svm import KernelSVM
+from ..estimators.linear_svm import LinearSVM
+from ..estimators.one_vs_one import OneVsOne
+from ..estimators.one_vs_rest import OneVsRest
+from ..estimators.reduction import Guess, Reduction, confidence
+from ..estimators.validation import check_rows
+from . import election as rules
+from .election import Election
+
+SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
+# Rows on which it is tried whether the answers are linear, and how closely.
+TRIED = 50
+ALIKE = 1e-6
+Linear = tuple[np.ndarray, np.ndarray] | tuple[None, None]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A classifier and the rows it is looked at with.
+
+    ``answers`` maps rows (n, d) to the answers of all machines (n, m); where they are linear,
+    they are ``W x + b``.  A feature in its own units is ``x · scale + shift``.
+    """
+
+    model: Any
+    title: str
+    classes: np.ndarray
+    names: tuple[str, ...]
+    rows: Any
+    scale: np.ndarray
+    shift: np.ndarray
+    election: Election
+    answers: Callable[[Any], np.ndarray]
+    W: np.ndarray | None
+    b: np.ndarray | None
+
+    @property
+    def linear(self) -> bool:
+        return self.W is not None
+
+    @property
+    def rescaled(self) -> bool:
+        return not (self.scale == 1.0).all()
+
+    @property
+    def has_margin(self) -> bool:
+        return self.election.clear is not None
+
+
+def subject_of(estimator, X, names: Sequence[str] | None = None) -> Subject:
+    """Look at a fitted classifier with rows X (an array, a frame, a sparse matrix)."""
+    if isinstance(estimator, TableModel):
+        return _of_table(estimator, X)
+    estimator = getattr(estimator, "best_estimator_", estimator)  # a search by scikit-learn
+    check_is_fitted(estimator)
+    if not hasattr(estimator, "classes_"):
+        raise TypeError(
+            f"This picture shows classifiers; {type(estimator).__name__} has no classes_. "
+            "Give it LinearSVM, another classifier, or a Pipeline that ends with one."
+        )
+    if getattr(estimator, "kernel", None) == "precomputed":
+        raise ValueError(
+            "This picture needs the rows themselves, but the model was fitted to a Gram matrix "
+            "(kernel='precomputed'). Fit it to rows with the kernel by name or as a function."
+        )
+    names = _names(estimator, X, names)
+    steps: list = []
+    model = estimator
+    if isinstance(estimator, Pipeline):
+        model = estimator[-1]
+        steps = [step for _, step in estimator.steps[:-1] if step not in (None, "passthrough")]
+    rows, scale, shift = _unscaled(X, steps)
+    return _look(model, steps, rows, names, scale, shift)
+
+
+def _of_table(table: TableModel, data) -> Subject:
+    from ..data.columns import Notes, Number
+    from ..data.model import _as_data
+
+    preparation = table.preparation
+    found = _as_data(data, table.is_table, getattr(preparation, "base", None))
+    rows = preparation(found, Notes())
+    width = rows.shape[1]
+    scale, shift = np.ones(width), np.zeros(width)
+    columns = getattr(preparation, "columns", ())
+    if columns and all(isinstance(column, Number) for column in columns):
+        scale = np.array([column.scale for column in columns])
+        shift = np.array([column.shift for column in columns])
+    elif getattr(preparation, "scale", None) is not None:
+        scale, shift = np.asarray(preparation.scale), np.asarray(preparation.shift)
+    steps = [] if table.basis is None else [table.basis.transformer]
+    return _look(table.model, steps, rows, tuple(preparation.names()), scale, shift)
+
+
+def _look(model, steps: list, rows, names, scale, shift) -> Subject:
+    election = election_of(model)
+    raw, through = _raw(model), _after(steps)
+
+    def asked(Z) -> np.ndarray:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            return raw(through(Z))
+
+    W, b = _linear(model, through, bool(steps), asked, rows)
+    answers = asked if W is None else _affine(W, b)
+    title = " → ".join(type(step).__name__ for step in [*steps, model])
+    return Subject(model, title, model.classes_, names, rows, scale, shift, election, answers, W, b)
+
+
+def election_of(model) -> Election:
+    """The rule by which this classifier's ``predict`` elects a class."""
+    k = len(model.classes_)
+    reduced = getattr(model, "multiclass", None) if isinstance(model, LinearSVM | KernelSVM) else ""
+    margin = hasattr(model, "support_kind_")
+    if k == 2:
+        found = rules.two_sides()
+    elif isinstance(model, OneVsOne):
+        found = rules.duels(k, -1.0)
+        found = found if model.unknown is Guess else found.without_guessing()
+    elif isinstance(model, OneVsRest):
+        found = _of_rest(model, k)
+    elif reduced == "pairs":
+        found = rules.duels(k, 1.0)
+    else:
+        found = rules.highest(k)
+        if reduced == "rest":
+            return Election(found.wins, True, clear=rules.claims(k), pays_all=True)
+    return Election(
+        found.wins, found.complete, found.clear if margin else None,
+        found.pays_all or reduced == "sum", found.runoff, found.favour,
+    )  # fmt: skip
+
+
+def _of_rest(model: OneVsRest, k: int) -> Election:
+    own = model._own
+    if model.unknown is not Guess:
+        return Election(rules.claims(k, own), complete=False)
+    return rules.highest(k) if len(own) == k else rules.highest_or_rest(k, own)
+
+
+def doubtful_election(model) -> Election | None:
+    """The same, where only a class that wins by itself is named; None for rules without doubt."""
+    found = election_of(model)
+    k = len(model.classes_)
+    if isinstance(model, OneVsRest):
+        return found.without_guessing(rules.claims(k, model._own))
+    if found.favour is not None or isinstance(model, OneVsOne):
+        return found.without_guessing()
+    if getattr(model, "multiclass", None) == "rest" and k > 2:
+        return found.without_guessing(rules.claims(k))
+    return None
+
+
+def _raw(model) -> Callable[[Any], np.ndarray]:
+    """The answers of all machines, before any election."""
+    if isinstance(model, Reduction):
+        return lambda Z: model._ask(Z, confidence)
+    if isinstance(model, KernelSVM):
+        expansion = model._expansion
+
+        def scores(Z):
+            return expansion.scores(expansion.prepare(check_rows(model, Z, reset=False)))
+
+        return lambda Z: scores(Z) + model.intercept_
+    if isinstance(model, LinearSVM):
+        return _affine(model.coef_, model.intercept_)
+    if hasattr(model, "decision_function"):
+        return lambda Z: _columns(model.decision_function(Z))
+    k = len(model.classes_)
+    if hasattr(model, "predict_proba"):
+        if k == 2:
+            return lambda Z: model.predict_proba(Z)[:, 1:] - 0.5
+        return model.predict_proba
+
+    def said(Z):
+        codes = np.searchsorted(model.classes_, model.predict(Z))
+        return 2.0 * codes[:, None] - 1.0 if k == 2 else np.eye(k)[codes]
+
+    return said
+
+
+def _columns(f) -> np.ndarray:
+    f = np.asarray(f, dtype=np.float64)
+    return f[:, None] if f.ndim == 1 else f
+
+
+def _affine(W, b) -> Callable[[Any], np.ndarray]:
+    return lambda Z: np.asarray(Z @ W.T) + b
+
+
+def _linear(model, through, changed: bool, answers, rows) -> Linear:
+    """W and b with answers = W x + b, or None where the answers are not linear."""
+    width = rows.shape[1]
+    try:
+        if getattr(model, "kernel", None) == "linear" and getattr(model, "rank", None) is None:
+            V = model.support_vectors_
+            W = np.asarray(model.dual_coef_ @ (V.toarray() if sparse.issparse(V) else V))
+        else:
+            W = np.atleast_2d(np.asarray(model.coef_, dtype=np.float64))
+        b = np.ravel(model.intercept_)
+        # A change of basis before the model may be linear too, such as PCA: ask it.
+        if changed:
+            corner = np.asarray(through(np.zeros((1, width))))
+            W, b = W @ (np.asarray(through(np.eye(width))) - corner).T, b + W @ corner[0]
+    except (AttributeError, ValueError, TypeError):
+        return None, None
+    some = rows[:TRIED]
+    found, made = answers(some), np.asarray(some @ W.T) + b
+    size = ALIKE * (1.0 + np.abs(found).max(initial=0.0))
+    same = found.shape == made.shape and bool(np.abs(found - made).max(initial=0.0) <= size)
+    return (W, b) if same else (None, None)
+
+
+def _unscaled(X, steps: list) -> tuple[Any, np.ndarray, np.ndarray]:
+    """The rows behind the first scalers, which are taken off ``steps``, and their units."""
+    taken = 0
+    scale = shift = None
+    while taken < len(steps) and isinstance(steps[taken], SCALERS):
+        if getattr(steps[taken], "clip", False):
+            break
+        X = steps[taken].transform(X)
+        unit = steps[taken]
+        low, high = (_probe(unit, value, X.shape[1]) for value in (0.0, 1.0))
+        a = 1.0 / (high - low)
+        scale, shift = (a, -low * a) if scale is None else (a * scale, shift - low * a * scale)
+        taken += 1
+    del steps[:taken]
+    if not sparse.issparse(X):
+        X = _numbers(X)
+    d = X.shape[1]
+    return X, np.ones(d) if scale is None else scale, np.zeros(d) if shift is None else shift
+
+
+def _probe(scaler, value: float, width: int) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it may have been fitted to a frame with names
+        return np.asarray(scaler.transform(np.full((1, width), value)))[0]
+
+
+def _numbers(X) -> np.ndarray:
+    try:
+        return np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "This picture needs numeric features, but some columns of X are not numbers. Choose "
+            "numeric columns and fit to them, or look at a model made by `maxmargin fit`."
+        ) from None
+
+
+def _after(steps: list) -> Callable[[Any], Any]:
+    """All steps but the scalers taken off."""
+
+    def through(Z):
+        for step in steps:
+            Z = step.transform(Z)
+        return Z
+
+    return through
+
+
+def _names(estimator, X, names) -> tuple[str, ...]:
+    if names is not None and len(names) != np.shape(X)[1]:
+        raise ValueError(f"feature_names has {len(names)} names for {np.shape(X)[1]} columns of X.")
+    if names is None:
+        names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        names = getattr(X, "columns", None)
+    if names is not None:
+        return tuple(str(name) for name in names)
+    below = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+    return tuple(f"x{str(j + 1).translate(below)}" for j in range(np.shape(X)[1]))
