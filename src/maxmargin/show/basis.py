@@ -43,7 +43,7 @@ def basis_view(
     last = type(steps[-1]).__name__
     return BasisView(
         replace(before, title="Before: the data's own space"),
-        replace(after, title=f"After: {last}, where {after.title} is linear"),
+        replace(after, title=f"After {last}: {after.title}"),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..solve.threads import one_blas_thread
 from .display import Display
 from .election import UNDECIDED
 from .palette import marker
@@ -26,6 +27,8 @@ PADDING = 0.08
 MOST_POINTS = 2000
 # Axes whose ranges differ by less than this share one unit: right angles look right.
 SIMILAR = 3.0
+# With one unit on both axes, the shorter side is at least this share of the longer.
+NARROW = 0.6
 # A model's slacks and those of the rows shown agree this closely if the rows are its own.
 OWN_ROWS = 1e-3
 
@@ -98,28 +101,44 @@ def boundary_view(
     grid: int = 200,
 ) -> BoundaryView:
     """The view of a fitted classifier and points X with labels y; see ``BoundaryDisplay``."""
-    subject = subject_of(estimator, X, feature_names)
-    codes = codes_of(subject, y)
-    seen = choose_plane(subject, codes, plane, features, fixed)
-    points = seen.project(subject.rows)
-    window = window or window_around(points)
-    regions = regions_of(subject, seen, window, grid=grid)
-    shown = _sample(len(points), max_points)
+    with one_blas_thread():
+        subject = subject_of(estimator, X, feature_names)
+        codes = codes_of(subject, y)
+        seen = choose_plane(subject, codes, plane, features, fixed)
+        points = seen.project(subject.rows)
+        window = window or window_around(points, seen.metric)
+        regions = regions_of(subject, seen, window, grid=grid)
+        return _view(subject, seen, regions, points, codes, max_points)
+
+
+def _view(subject: Subject, plane: Plane, regions: Regions, points, codes, most: int):
+    left, right, bottom, top = regions.window
+    width, height = right - left, top - bottom
+    shown = _sample(len(points), most)
     place = np.full(len(points), -1)
     place[shown] = np.arange(len(shown))
-    support, kinds, slack_of, ends = _training(subject, seen, points, codes, regions.exact)
+    support, kinds, slack_of, ends = _training(subject, plane, points, codes, regions.exact)
     starts = points[slack_of]
-    fits = np.hypot(*(ends - starts).T) <= np.hypot(window[1] - window[0], window[3] - window[2])
+    fits = np.hypot(*(ends - starts).T) <= np.hypot(width, height)
     ringed, drawn = place[support] >= 0, fits & (place[slack_of] >= 0)
-    words = _words(subject, seen, regions, codes, points, len(shown), support)
+    words = _words(subject, plane, regions, codes, points, len(shown), support)
     if not fits.all():
         words += f" {int(np.sum(~fits))} slacks longer than the picture are left out."
     return BoundaryView(
-        _title(subject), tuple(str(label) for label in subject.classes.tolist()), seen.labels,
-        seen.metric or _similar(window), regions, points[shown], codes[shown], shown,
-        place[support][ringed], kinds[ringed], np.hstack([starts, ends])[drawn],
-        place[slack_of][drawn], words,
-    )  # fmt: skip
+        title=_title(subject),
+        classes=tuple(str(label) for label in subject.classes.tolist()),
+        labels=plane.labels,
+        equal=plane.metric or similar((width, height)),
+        regions=regions,
+        points=points[shown],
+        codes=codes[shown],
+        index=shown,
+        support=place[support][ringed],
+        kinds=kinds[ringed],
+        slacks=np.hstack([starts, ends])[drawn],
+        slack_of=place[slack_of][drawn],
+        words=words,
+    )
 
 
 # --- pieces other pictures use ----------------------------------------------------------
@@ -164,12 +183,23 @@ def codes_of(subject: Subject, y) -> np.ndarray:
     return codes
 
 
-def window_around(points: np.ndarray) -> Window:
-    """The range of the points, with some room around them."""
+def window_around(points: np.ndarray, metric: bool = False) -> Window:
+    """The range of the points, with some room around them.
+
+    Where both axes have one unit the shorter side is lengthened: a strip shows little.
+    """
     low, high = points.min(axis=0), points.max(axis=0)
-    room = np.where(high > low, PADDING * (high - low), 1.0)
-    (left, bottom), (right, top) = (low - room).tolist(), (high + room).tolist()
+    length = np.where(high > low, (1.0 + 2.0 * PADDING) * (high - low), 1.0)
+    if metric or similar(length):
+        length = np.maximum(length, NARROW * length.max())
+    centre = 0.5 * (low + high)
+    (left, bottom), (right, top) = (centre - length / 2).tolist(), (centre + length / 2).tolist()
     return left, right, bottom, top
+
+
+def similar(lengths) -> bool:
+    """Whether two sides may share one unit without making a strip of the picture."""
+    return bool(max(lengths) <= SIMILAR * min(lengths))
 
 
 def _margin_marks(regions: Regions) -> list[Mark]:
@@ -190,11 +220,6 @@ def _sample(n: int, most: int) -> np.ndarray:
     if n <= most:
         return np.arange(n)
     return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
-
-
-def _similar(window: Window) -> bool:
-    ratio = (window[1] - window[0]) / (window[3] - window[2])
-    return 1.0 / SIMILAR <= ratio <= SIMILAR
 
 
 # --- what training points tell ----------------------------------------------------------

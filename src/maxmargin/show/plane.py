@@ -112,8 +112,11 @@ def _held(subject: Subject, origin, others: list[int], fixed: dict) -> str:
     if len(others) > 6:
         kind = "their means" if not fixed else "their means or as asked"
         return f"The other {len(others)} features are fixed at {kind}."
-    values = origin * subject.scale + subject.shift
-    parts = [f"{subject.names[j]} = {values[j]:.4g}" for j in others]
+    values = (origin * subject.scale + subject.shift)[others]
+    size = abs(subject.rows[:, others]).max(axis=0)
+    size = np.ravel(size.toarray() if sparse.issparse(size) else size) * subject.scale[others]
+    values[np.abs(values) < IN_PLANE * size] = 0.0  # a mean that is zero but for rounding
+    parts = [f"{subject.names[j]} = {value:.4g}" for j, value in zip(others, values, strict=True)]
     return f"Fixed{'' if fixed else ' at their means'}: {', '.join(parts)}."
 
 

@@ -191,6 +191,7 @@ def _contours(election: Election, subject: Subject, plane: Plane, window, grid: 
     # The lead vanishes on every border, from either side: signed by who is elected it is
     # smooth across it, and its zero contour is the border.
     lead = np.abs(lead.max(axis=1)).reshape(grid, grid)
+    lead = np.maximum(lead, ROUNDING * lead.max() or 1.0)  # a tie still belongs to the elected
 
     def contour(z):
         return contour_generator(x, y, z, fill_type="OuterOffset", line_type="SeparateCode")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .boundary import class_points, codes_of, region_marks, window_around
+from .boundary import class_points, codes_of, region_marks, similar, window_around
 from .display import Display
 from .election import UNDECIDED
 from .plane import choose_plane
@@ -23,6 +23,7 @@ class UnknownPicture:
     title: str
     classes: tuple[str, ...]
     labels: tuple[str, str]
+    equal: bool
     regions: Regions
     points: np.ndarray
     codes: np.ndarray
@@ -37,6 +38,7 @@ class UnknownPicture:
             (*region_marks(self.regions, "boundary"),
              *class_points(self.points, self.codes, self.classes)),
             self.words,
+            equal=self.equal,
         )  # fmt: skip
 
 
@@ -64,7 +66,8 @@ def unknown_picture(
     codes = codes_of(subject, y)
     plane = choose_plane(subject, codes, "auto", features, fixed)
     points = plane.project(subject.rows)
-    regions = regions_of(subject, plane, window_around(points), election, grid)
+    window = window_around(points, plane.metric)
+    regions = regions_of(subject, plane, window, election, grid)
     unknown = int(np.sum(election.decide(subject.answers(subject.rows)) == UNDECIDED))
     words = (
         f"Where the machines of {subject.title} agree on one class, and hatched where they do "
@@ -72,7 +75,8 @@ def unknown_picture(
     )
     title = f"{subject.title}: {unknown} of {len(codes)} points unknown"
     names = tuple(str(label) for label in subject.classes.tolist())
-    return UnknownPicture(title, names, plane.labels, regions, points, codes, words)
+    equal = plane.metric or similar((window[1] - window[0], window[3] - window[2]))
+    return UnknownPicture(title, names, plane.labels, equal, regions, points, codes, words)
 
 
 def unknown_regions_view(estimators, X, y, **how) -> UnknownRegionsView:
