@@ -98,4 +98,4 @@ class BasisDisplay(Display):
         view = basis_view(
             pipeline, X, y, features=features, plane=plane, feature_names=feature_names, grid=grid
         )
-        return cls(view).plot(ax)
+        return cls.of(view, ax)

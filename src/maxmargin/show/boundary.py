@@ -363,4 +363,4 @@ class BoundaryDisplay(Display):
             estimator, X, y, plane=plane, features=features, fixed=fixed,
             feature_names=feature_names, window=window, max_points=max_points, grid=grid,
         )  # fmt: skip
-        return cls(view).plot(ax)
+        return cls.of(view, ax)

@@ -76,50 +76,23 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
-class CoefficientsDisplay(Display):
-    """The strongest coefficients of every class, or every pair, by the names of their features.
-
-    Coefficients of features in different units cannot be compared: scale the features in a
-    Pipeline, or give X, and they are told per standard deviation of each feature.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from maxmargin import CoefficientsDisplay, LinearSVM
-    >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> model = make_pipeline(StandardScaler(), LinearSVM()).fit(X, y)
-    >>> view = CoefficientsDisplay.from_estimator(model, n=3).view
-    >>> [view.features[j] for j in view.order(0)]
-    ['proline', 'alcalinity_of_ash', 'flavanoids']
-    """
-
-    view: Coefficients
-
-    @classmethod
-    def from_estimator(
-        cls, estimator, X=None, *, n=10, rows: Sequence[int] | None = None, feature_names=None
-    ):
-        """Draw the ``n`` strongest coefficients of the chosen ``rows`` of ``coef_``.
-
-        X (optional): the rows from which standard deviations are taken.
-        """
-        model, names, spread, unit = _look(estimator, X)
-        check_is_fitted(model)
-        if not hasattr(model, "coef_"):
-            raise ValueError(
-                f"{type(model).__name__} has no coefficients of features to draw; linear models do."
-            )
-        W = np.atleast_2d(np.asarray(model.coef_, dtype=float)) * spread
-        names = tuple(map(str, names if feature_names is None else feature_names))
-        if len(names) != W.shape[1]:
-            raise ValueError(f"There are {W.shape[1]} features but {len(names)} names for them.")
-        titles = ["preferred"] if not hasattr(model, "classes_") else row_titles(model, len(W))
-        chosen = list(range(len(W)))[:MOST_ROWS] if rows is None else list(rows)
-        left = len(W) - len(chosen) if rows is None else 0
-        shown = tuple(titles[row] for row in chosen)
-        return cls(Coefficients(W[chosen], names, shown, unit, int(n), left))
+def coefficients_view(estimator, X=None, n=10, rows=None, feature_names=None) -> Coefficients:
+    """The weights of a linear model, a Pipeline or a model of tables, and what they speak for."""
+    model, names, spread, unit = _look(estimator, X)
+    check_is_fitted(model)
+    if not hasattr(model, "coef_"):
+        raise ValueError(
+            f"{type(model).__name__} has no coefficients of features to draw; linear models do."
+        )
+    W = np.atleast_2d(np.asarray(model.coef_, dtype=float)) * spread
+    names = tuple(map(str, names if feature_names is None else feature_names))
+    if len(names) != W.shape[1]:
+        raise ValueError(f"There are {W.shape[1]} features but {len(names)} names for them.")
+    titles = row_titles(model, len(W)) if hasattr(model, "classes_") else ["preferred"]
+    chosen = list(range(len(W)))[:MOST_ROWS] if rows is None else list(rows)
+    left = len(W) - len(chosen) if rows is None else 0
+    shown = tuple(titles[row] for row in chosen)
+    return Coefficients(W[chosen], names, shown, unit, int(n), left)
 
 
 def _look(estimator, X):
@@ -160,3 +133,36 @@ def _names(estimator, model, X) -> Sequence[str]:
     if known is not None and len(known) == model.n_features_in_:
         return list(known)
     return [f"x{j}" for j in range(model.n_features_in_)]
+
+
+class CoefficientsDisplay(Display):
+    """The strongest coefficients of every class, or every pair, by the names of their features.
+
+    Coefficients of features in different units cannot be compared: scale the features in a
+    Pipeline, or give X, and they are told per standard deviation of each feature.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from maxmargin import CoefficientsDisplay, LinearSVM
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = make_pipeline(StandardScaler(), LinearSVM()).fit(X, y)
+    >>> view = CoefficientsDisplay.from_estimator(model, n=3).view
+    >>> [view.features[j] for j in view.order(0)]
+    ['proline', 'alcalinity_of_ash', 'flavanoids']
+    """
+
+    view: Coefficients
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, X=None, *, n=10, rows: Sequence[int] | None = None, feature_names=None,
+        ax=None,
+    ):  # fmt: skip
+        """Draw the ``n`` strongest coefficients of the chosen ``rows`` of ``coef_``.
+
+        X (optional): the rows from which standard deviations are taken.
+        """
+        return cls.of(coefficients_view(estimator, X, n, rows, feature_names), ax)

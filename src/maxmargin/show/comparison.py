@@ -63,6 +63,22 @@ class ComparisonDots:
         return f"{self.recommendation} {told}."
 
 
+def comparison_view(found: Comparison) -> ComparisonDots:
+    """The numbers of a comparison that are drawn."""
+    rows = found.rows
+    names = tuple(
+        str(row["method"]) + ("" if row["basis"] == "as given" else f", {row['basis']}")
+        for row in rows
+    )
+    accuracy, error, p_value = (
+        np.array([row[name] for row in rows], dtype=float)
+        for name in ("accuracy", "standard_error", "p_value")
+    )
+    place = next(i for i, row in enumerate(rows) if row is found.recommended)
+    told = found.recommendation
+    return ComparisonDots(names, accuracy, error, tuple(found.folds), p_value, place, told)
+
+
 class ComparisonDisplay(Display):
     """What ``compare`` found: accuracy with its standard error and folds, best first.
 
@@ -78,25 +94,6 @@ class ComparisonDisplay(Display):
     view: ComparisonDots
 
     @classmethod
-    def from_comparison(cls, found: Comparison):
+    def from_comparison(cls, found: Comparison, *, ax=None):
         """Draw a comparison that is there."""
-        rows = found.rows
-        names = tuple(
-            str(row["method"]) + ("" if row["basis"] == "as given" else f", {row['basis']}")
-            for row in rows
-        )
-        columns = [
-            np.array([row[name] for row in rows], dtype=float)
-            for name in ("accuracy", "standard_error", "p_value")
-        ]
-        return cls(
-            ComparisonDots(
-                names,
-                columns[0],
-                columns[1],
-                tuple(found.folds),
-                columns[2],
-                next(i for i, row in enumerate(rows) if row is found.recommended),
-                found.recommendation,
-            )
-        )
+        return cls.of(comparison_view(found), ax)

@@ -53,6 +53,13 @@ class Confusion:
         return text
 
 
+def confusion_view(y_true, y_pred, labels=None, sample_weight=None) -> Confusion:
+    """Counts of true against predicted classes."""
+    shown = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
+    counts = confusion_matrix(y_true, y_pred, labels=shown, sample_weight=sample_weight)
+    return Confusion(counts, tuple(map(str, shown)))
+
+
 class ConfusionDisplay(Display):
     """Counts of true against predicted classes; shades are shares of the true class.
 
@@ -71,14 +78,11 @@ class ConfusionDisplay(Display):
     view: Confusion
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, labels=None, sample_weight=None):
+    def from_estimator(cls, estimator, X, y, *, labels=None, sample_weight=None, ax=None):
         """Predict X and count."""
-        given = {"labels": labels, "sample_weight": sample_weight}
-        return cls.from_predictions(y, estimator.predict(X), **given)
+        return cls.of(confusion_view(y, estimator.predict(X), labels, sample_weight), ax)
 
     @classmethod
-    def from_predictions(cls, y_true, y_pred, *, labels=None, sample_weight=None):
+    def from_predictions(cls, y_true, y_pred, *, labels=None, sample_weight=None, ax=None):
         """Count predictions that are there; ``labels`` choose and order the classes."""
-        shown = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
-        counts = confusion_matrix(y_true, y_pred, labels=shown, sample_weight=sample_weight)
-        return cls(Confusion(counts, tuple(map(str, shown))))
+        return cls.of(confusion_view(y_true, y_pred, labels, sample_weight), ax)

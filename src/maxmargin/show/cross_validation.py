@@ -116,6 +116,45 @@ class CrossValidation:
         return text
 
 
+def search_view(estimator) -> CrossValidation:
+    """What a ``…CV`` estimator, or a ridge with ``alphas``, found while fitting."""
+    model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if hasattr(model, "scores_") and hasattr(model, "Cs_"):
+        done = np.isfinite(model.scores_).all(axis=0)  # an interrupted search leaves NaN
+        place = int(done[: model.best_index_].sum())
+        Cs, scores = model.Cs_[done], model.scores_[:, done]
+        if model.scoring in (None, "accuracy"):
+            return cross_validation_view(Cs, 1.0 - scores, place)
+        return cross_validation_view(Cs, scores, place, "C", _name(model.scoring), True)
+    found = getattr(model, "loo_", None) or getattr(getattr(model, "path_", None), "loo", None)
+    if found is None:
+        raise ValueError(
+            f"{type(model).__name__} has no cross-validation to draw. Fit LinearSVMCV, "
+            "LogisticRegressionCV or KernelSVMCV, or a ridge with alphas=[…]; for other "
+            "results use CrossValidationDisplay.from_arrays."
+        )
+    return cross_validation_view(
+        found.alphas, found.squared_error, found.best, "alpha", "leave-one-out squared error"
+    )
+
+
+def cross_validation_view(
+    grid, values, chosen=None, parameter="C", measure="cross-validated error",
+    larger_is_better=False,
+) -> CrossValidation:  # fmt: skip
+    """The curve of held-out errors or scores, (folds, len(grid)) or (len(grid),)."""
+    grid, values = np.asarray(grid, dtype=float), np.atleast_2d(np.asarray(values, dtype=float))
+    if values.shape[1:] != grid.shape or len(grid) == 0:
+        raise ValueError(
+            f"values must have a column for each of the {len(grid)} values of {parameter}, got "
+            f"shape {values.shape}."
+        )
+    scores = values if larger_is_better else -values
+    place = best_index(scores, "best") if chosen is None else int(chosen)
+    simplest = best_index(scores, "one_se") if len(values) > 1 else None
+    return CrossValidation(grid, values, place, simplest, parameter, measure, larger_is_better)
+
+
 class CrossValidationDisplay(Display):
     """Held-out error by C, its standard error, the C chosen and the one-standard-error choice.
 
@@ -132,47 +171,19 @@ class CrossValidationDisplay(Display):
     view: CrossValidation
 
     @classmethod
-    def from_estimator(cls, estimator):
+    def from_estimator(cls, estimator, *, ax=None):
         """Draw what a ``…CV`` estimator, or a ridge with ``alphas``, found while fitting."""
-        model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-        if hasattr(model, "scores_") and hasattr(model, "Cs_"):
-            done = np.isfinite(model.scores_).all(axis=0)  # an interrupted search leaves NaN
-            place = int(done[: model.best_index_].sum())
-            accuracy = model.scoring in (None, "accuracy")
-            values = 1.0 - model.scores_ if accuracy else model.scores_
-            given = {} if accuracy else {"measure": _name(model.scoring), "larger_is_better": True}
-            return cls.from_arrays(model.Cs_[done], values[:, done], place, **given)
-        found = getattr(model, "loo_", None) or getattr(getattr(model, "path_", None), "loo", None)
-        if found is None:
-            raise ValueError(
-                f"{type(model).__name__} has no cross-validation to draw. Fit LinearSVMCV, "
-                "LogisticRegressionCV or KernelSVMCV, or a ridge with alphas=[…]; for other "
-                "results use CrossValidationDisplay.from_arrays."
-            )
-        return cls.from_arrays(
-            found.alphas, found.squared_error[None, :], found.best, parameter="alpha",
-            measure="leave-one-out squared error",
-        )  # fmt: skip
+        return cls.of(search_view(estimator), ax)
 
     @classmethod
     def from_arrays(
         cls, grid, values, chosen=None, *, parameter="C", measure="cross-validated error",
-        larger_is_better=False,
+        larger_is_better=False, ax=None,
     ):  # fmt: skip
         """Draw ``values`` (folds, len(grid)), or (len(grid),), held-out errors at every value of
         an increasing ``grid``; ``chosen`` is a place in it, the best where None."""
-        grid, values = np.asarray(grid, dtype=float), np.atleast_2d(np.asarray(values, dtype=float))
-        if values.shape[1:] != grid.shape or len(grid) == 0:
-            raise ValueError(
-                f"values must have a column for each of the {len(grid)} values of "
-                f"{parameter}, got shape {values.shape}."
-            )
-        scores = values if larger_is_better else -values
-        place = best_index(scores, "best") if chosen is None else int(chosen)
-        simplest = best_index(scores, "one_se") if len(values) > 1 else None
-        return cls(
-            CrossValidation(grid, values, place, simplest, parameter, measure, larger_is_better)
-        )
+        view = cross_validation_view(grid, values, chosen, parameter, measure, larger_is_better)
+        return cls.of(view, ax)
 
 
 def _name(scoring) -> str:

@@ -6,6 +6,7 @@ as it is asked to: with matplotlib by ``plot``, with Bokeh by ``bokeh``, as SVG 
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 from .scene import Board, Scene
@@ -32,6 +33,15 @@ class Display:
 
     def __init__(self, view: View):
         self.view = view
+
+    @classmethod
+    def of(cls, view, ax=None):
+        """A display of the view, drawn at once as scikit-learn's are.
+
+        Without matplotlib it is not drawn yet; ``bokeh`` and ``svg`` can do it.
+        """
+        display = cls(view)
+        return display if ax is None and find_spec("matplotlib") is None else display.plot(ax)
 
     def plot(self, ax=None):
         """Draw with matplotlib, on ``ax`` if given; returns the display.

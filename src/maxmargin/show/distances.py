@@ -121,45 +121,23 @@ def _outline(edges: np.ndarray, values: np.ndarray) -> np.ndarray:
     return np.column_stack([x, y])
 
 
-class DistancesDisplay(Display):
-    """Histograms of the signed distance by class, with the margins, and calibration where known.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from maxmargin import DistancesDisplay, LinearSVM
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> svm = LinearSVM().fit(X, y)
-    >>> view = DistancesDisplay.from_estimator(svm, X, y).view
-    >>> bool(view.margin == svm.margin_), view.counts.sum() == len(X)
-    (True, np.True_)
-    """
-
-    view: Distances
-
-    @classmethod
-    def from_estimator(cls, estimator, X, y):
-        """Draw the points X, y as a fitted classifier has them, alone or at a Pipeline's end."""
-        model, Z = estimator, X
-        if hasattr(estimator, "steps"):
-            model, Z = estimator[-1], estimator[:-1].transform(X)
-        elif hasattr(estimator, "preparation"):
-            model, Z = estimator.model, estimator.features(X)
-        classes = model.classes_
-        codes = np.searchsorted(classes, np.asarray(y))
-        known = codes < len(classes)
-        if not (
-            known.all() and (classes[np.minimum(codes, len(classes) - 1)] == np.asarray(y)).all()
-        ):
-            raise ValueError(
-                f"y holds labels that the model does not know; it knows {classes.tolist()}."
-            )
-        distance, margin, label = _measure(model, Z, codes)
-        calibration = _calibration(model, Z, codes) if hasattr(model, "predict_proba") else None
-        edges = _edges(distance)
-        return cls(
-            Distances(distance, codes, tuple(map(str, classes)), edges, margin, label, calibration)
+def distances_view(estimator, X, y) -> Distances:
+    """Distances of the points X, y as a classifier, a Pipeline or a model of tables has them."""
+    model, Z = estimator, X
+    if hasattr(estimator, "steps"):
+        model, Z = estimator[-1], estimator[:-1].transform(X)
+    elif hasattr(estimator, "preparation"):
+        model, Z = estimator.model, estimator.features(X)
+    y, classes = np.asarray(y), model.classes_
+    if unknown := sorted(set(np.unique(y).tolist()) - set(classes.tolist())):
+        raise ValueError(
+            f"y holds the label {unknown[0]!r}, but the model knows {classes.tolist()} only."
         )
+    codes = np.searchsorted(classes, y)
+    distance, margin, label = _measure(model, Z, codes)
+    calibration = _calibration(model, Z, codes) if hasattr(model, "predict_proba") else None
+    names, edges = tuple(map(str, classes)), _edges(distance)
+    return Distances(distance, codes, names, edges, margin, label, calibration)
 
 
 def _measure(model, Z, codes) -> tuple[np.ndarray, float | None, str]:
@@ -207,3 +185,25 @@ def _calibration(model, Z, codes) -> Calibration | None:
     full = count > 0
     means = [np.bincount(bins, weights=v)[full] / count[full] for v in (confidence, right)]
     return Calibration(means[0], means[1], count[full])
+
+
+class DistancesDisplay(Display):
+    """Histograms of the signed distance by class, with the margins, and calibration where known.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from maxmargin import DistancesDisplay, LinearSVM
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> svm = LinearSVM().fit(X, y)
+    >>> view = DistancesDisplay.from_estimator(svm, X, y).view
+    >>> bool(view.margin == svm.margin_), view.counts.sum() == len(X)
+    (True, np.True_)
+    """
+
+    view: Distances
+
+    @classmethod
+    def from_estimator(cls, estimator, X, y, *, ax=None):
+        """Draw the points X, y as a fitted classifier has them, alone or at a Pipeline's end."""
+        return cls.of(distances_view(estimator, X, y), ax)

@@ -91,11 +91,11 @@ class GapDisplay(Display):
     view: Gaps
 
     @classmethod
-    def from_estimator(cls, estimator, *, name: str | None = None):
+    def from_estimator(cls, estimator, *, name: str | None = None, ax=None):
         """Draw the fit of one estimator."""
-        return cls(Gaps((gap_curve(estimator, name),)))
+        return cls.of(Gaps((gap_curve(estimator, name),)), ax)
 
     @classmethod
-    def from_estimators(cls, estimators: Mapping[str, object]):
+    def from_estimators(cls, estimators: Mapping[str, object], *, ax=None):
         """Draw several fits by their names."""
-        return cls(Gaps(tuple(gap_curve(model, name) for name, model in estimators.items())))
+        return cls.of(Gaps(tuple(gap_curve(model, name) for name, model in estimators.items())), ax)

@@ -59,6 +59,15 @@ def _line(name: str, m: np.ndarray, loss: np.ndarray) -> Line:
     return Line(m, loss, PAINTS[name], name, DASHES.get(name, "solid"), 2.0)
 
 
+def losses_view(names: Sequence[str], low: float, high: float) -> Losses:
+    """The losses of these names at margins from ``low`` to ``high``."""
+    if unknown := [name for name in names if name not in SHOWN]:
+        raise ValueError(f"There is no loss {unknown[0]!r} to draw; have {list(SHOWN)}.")
+    m = np.linspace(low, high, RESOLUTION)
+    curves = {name: np.array([SHOWN[name](float(v)) for v in m]) for name in names}
+    return Losses(m, curves)
+
+
 class LossesDisplay(Display):
     """The 0-1 loss and those that are minimised instead, taken from the solvers' own code.
 
@@ -73,10 +82,6 @@ class LossesDisplay(Display):
     view: Losses
 
     @classmethod
-    def from_names(cls, names: Sequence[str] = tuple(SHOWN), *, low=-2.5, high=2.5):
+    def from_names(cls, names: Sequence[str] = tuple(SHOWN), *, low=-2.5, high=2.5, ax=None):
         """Draw the losses of these names over margins from ``low`` to ``high``."""
-        if unknown := [name for name in names if name not in SHOWN]:
-            raise ValueError(f"There is no loss {unknown[0]!r} to draw; have {list(SHOWN)}.")
-        m = np.linspace(low, high, RESOLUTION)
-        curves = {name: np.array([SHOWN[name](float(v)) for v in m]) for name in names}
-        return cls(Losses(m, curves))
+        return cls.of(losses_view(names, low, high), ax)

@@ -97,6 +97,16 @@ def _first(values: np.ndarray) -> float:
     return float(values[np.isfinite(values)][0])
 
 
+def path_view(path: CPath) -> PathCurves:
+    """The columns of a path that are drawn."""
+    known = all(row["n_support"] is not None for row in path.rows)
+    margin, error, gap = (
+        path.column(name).astype(float) for name in ("margin", "training_error", "gap")
+    )
+    support = {name: path.column(name) for name in KINDS} if known else {}
+    return PathCurves(path.Cs, margin, error, support, gap, path.trivial_until, path.ending)
+
+
 class PathDisplay(Display):
     """What C does: margin, training error, support vectors and gap along a ``c_path``.
 
@@ -113,23 +123,11 @@ class PathDisplay(Display):
     view: PathCurves
 
     @classmethod
-    def from_path(cls, path: CPath):
+    def from_path(cls, path: CPath, *, ax=None):
         """Draw a path that is there."""
-        kinds = {name: path.column(name) for name in KINDS}
-        known = all(row["n_support"] is not None for row in path.rows)
-        return cls(
-            PathCurves(
-                path.Cs,
-                path.column("margin").astype(float),
-                path.column("training_error").astype(float),
-                kinds if known else {},
-                path.column("gap").astype(float),
-                path.trivial_until,
-                path.ending,
-            )
-        )
+        return cls.of(path_view(path), ax)
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, **parameters):
+    def from_estimator(cls, estimator, X, y, *, ax=None, **parameters):
         """Draw ``c_path(estimator, X, y, **parameters)``."""
-        return cls.from_path(c_path(estimator, X, y, **parameters))
+        return cls.from_path(c_path(estimator, X, y, **parameters), ax=ax)

@@ -357,13 +357,17 @@ class PerceptronRunDisplay(Display):
     view: PerceptronRun
 
     @classmethod
-    def from_data(cls, X, y, *, updates=None, most=MOST_UPDATES, feature_names=None, **parameters):
+    def from_data(
+        cls, X, y, *, updates=None, most=MOST_UPDATES, feature_names=None, ax=None, **parameters
+    ):
         """Run ``Perceptron(**parameters)`` on X and y; ``updates`` are the frames to draw."""
         run = perceptron_run(X, y, most=most, feature_names=feature_names, **parameters)
-        return cls(replace(run, shown=updates))
+        return cls.of(replace(run, shown=updates), ax)
 
     @classmethod
-    def from_estimator(cls, estimator, *, updates=None, most=MOST_UPDATES, feature_names=None):
+    def from_estimator(
+        cls, estimator, *, updates=None, most=MOST_UPDATES, feature_names=None, ax=None
+    ):
         """Replay the run recorded by ``Perceptron(trace=True)``."""
         run = run_of(estimator, most=most, feature_names=feature_names)
-        return cls(replace(run, shown=updates))
+        return cls.of(replace(run, shown=updates), ax)

@@ -170,6 +170,30 @@ class PairRanking:
         return Scene("accuracy of the clearest pairs", *axes, marks, words, legend=False)
 
 
+def ranking_view(
+    estimator, X, y=None, groups=None, rankings=None, scores=None
+) -> GradedRanking | PairRanking:
+    """What a fitted ranker makes of preferences in any of their forms."""
+    f = estimator.decision_function(X)
+    if isinstance(estimator, LabelRanker):
+        pairs = read_pairs(f, y, rankings, scores, estimator.classes_)
+        lead = f[pairs.example, pairs.preferred] - f[pairs.example, pairs.other]
+        return PairRanking(lead, pairs.weight)
+    if not one_per_row(y):
+        winner, loser, weight = check_pairs(y, len(f))
+        return PairRanking(f[winner] - f[loser], weight)
+    return graded_view(y, f, groups)
+
+
+def graded_view(grades, scores, groups=None) -> GradedRanking:
+    """Any scores of items with known grades, within groups."""
+    grades, scores = np.asarray(grades, dtype=float), np.asarray(scores, dtype=float)
+    accuracy = pair_accuracy(grades, scores, groups)
+    codes = group_codes(groups, len(grades))
+    places = min(MOST_PLACES, int(np.bincount(codes).max()))
+    return GradedRanking(grades, scores, ndcg(grades, scores, codes, places), accuracy)
+
+
 class RankingDisplay(Display):
     """How well a ranker orders items by grade, or agrees with listed preferences.
 
@@ -188,24 +212,14 @@ class RankingDisplay(Display):
     view: GradedRanking | PairRanking
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, groups=None, rankings=None, scores=None):
+    def from_estimator(
+        cls, estimator, X, y=None, *, groups=None, rankings=None, scores=None, ax=None
+    ):
         """Draw a fitted ``PairwiseRanker`` on pairs or grades y, or a ``LabelRanker`` on pairs,
         labels, ``rankings`` or ``scores`` of labels."""
-        f = estimator.decision_function(X)
-        if isinstance(estimator, LabelRanker):
-            pairs = read_pairs(f, y, rankings, scores, estimator.classes_)
-            lead = f[pairs.example, pairs.preferred] - f[pairs.example, pairs.other]
-            return cls(PairRanking(lead, pairs.weight))
-        if not one_per_row(y):
-            winner, loser, weight = check_pairs(y, len(f))
-            return cls(PairRanking(f[winner] - f[loser], weight))
-        return cls.from_scores(y, f, groups=groups)
+        return cls.of(ranking_view(estimator, X, y, groups, rankings, scores), ax)
 
     @classmethod
-    def from_scores(cls, grades, scores, *, groups=None):
+    def from_scores(cls, grades, scores, *, groups=None, ax=None):
         """Draw any scores of items with known grades, within groups."""
-        grades, scores = np.asarray(grades, dtype=float), np.asarray(scores, dtype=float)
-        accuracy = pair_accuracy(grades, scores, groups)
-        codes = group_codes(groups, len(grades))
-        places = min(MOST_PLACES, int(np.bincount(codes).max()))
-        return cls(GradedRanking(grades, scores, ndcg(grades, scores, codes, places), accuracy))
+        return cls.of(graded_view(grades, scores, groups), ax)

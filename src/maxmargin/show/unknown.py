@@ -123,7 +123,7 @@ class UnknownRegionsDisplay(Display):
         view = unknown_regions_view(
             estimators, X, y, features=features, fixed=fixed, feature_names=feature_names, grid=grid
         )
-        return cls(view).plot(ax)
+        return cls.of(view, ax)
 
     @classmethod
     def from_estimator(cls, estimator, X, y, **how):
