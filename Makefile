@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 DATA ?=
 
-.PHONY: run test check bench soak clean
+.PHONY: run test check bench soak gallery clean
 
 run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
@@ -20,6 +20,9 @@ check: $(VENV)/.installed-check
 	$(BIN)/ruff format --check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+gallery: $(VENV)/.installed-plot
+	$(BIN)/python docs/gallery.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run $(if $(DATA),--data $(DATA))

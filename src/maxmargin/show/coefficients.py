@@ -50,7 +50,8 @@ class Coefficients:
         ticks = tuple((p, _short(self.features[j])) for p, j in zip(place, order, strict=True))
         y = Axis("", (float(place[-1]) - 0.6, 0.6), ticks=ticks)
         x = Axis(f"coefficient per {self.unit}")
-        return Scene(self.titles[row], x, y, tuple(marks), self.words(row))
+        title = f"what speaks for {self.titles[row]}"
+        return Scene(title, x, y, tuple(marks), self.words(row))
 
     def words(self, row: int) -> str:
         """The strongest five, and how many there are."""
@@ -88,7 +89,7 @@ def coefficients_view(estimator, X=None, n=10, rows=None, feature_names=None) ->
     names = tuple(map(str, names if feature_names is None else feature_names))
     if len(names) != W.shape[1]:
         raise ValueError(f"There are {W.shape[1]} features but {len(names)} names for them.")
-    titles = row_titles(model, len(W)) if hasattr(model, "classes_") else ["preferred"]
+    titles = row_titles(model, len(W)) if hasattr(model, "classes_") else ["being preferred"]
     chosen = list(range(len(W)))[:MOST_ROWS] if rows is None else list(rows)
     left = len(W) - len(chosen) if rows is None else 0
     shown = tuple(titles[row] for row in chosen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import singledispatch
+from textwrap import fill
 
 import numpy as np
 
@@ -16,6 +17,8 @@ DASHES = {"solid": "-", "dashed": (0, (5, 3)), "dotted": (0, (1, 1.6))}
 SIZE = (6.4, 4.2)
 # A shade darker than this carries white words.
 DARK = 0.55
+# Characters of a title's line.
+LONGEST_LINE = 70
 
 
 def draw(scene: Scene, ax=None):
@@ -160,7 +163,9 @@ def _(mark: Note, ax, order: float):
 
 
 def _set_axes(scene: Scene, ax) -> None:
-    ax.set_title(scene.title, loc="left", fontsize="medium", parse_math=False, wrap=True)
+    # matplotlib's own wrapping reads dollar signs as mathematics, whatever parse_math says.
+    title = fill(scene.title, LONGEST_LINE)
+    ax.set_title(title, loc="left", fontsize="medium", parse_math=False)
     for axis, which in [(scene.x, "x"), (scene.y, "y")]:
         _set_axis(axis, ax, which)
     if scene.equal:
