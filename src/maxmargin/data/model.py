@@ -89,9 +89,13 @@ class TableModel:
 
     def features(self, data, notes: Notes | None = None):
         """The matrix the estimator sees; oddities of the data are added to ``notes``."""
-        rows = _as_data(data, self.is_table, getattr(self.preparation, "base", None))
-        X = self.preparation(rows, Notes() if notes is None else notes)
+        X = self.prepared(data, notes)
         return X if self.basis is None else self.basis(X)
+
+    def prepared(self, data, notes: Notes | None = None):
+        """The columns as numbers, before any change of basis."""
+        rows = _as_data(data, self.is_table, getattr(self.preparation, "base", None))
+        return self.preparation(rows, Notes() if notes is None else notes)
 
     def predict(self, data) -> np.ndarray:
         return self.model.predict(self.features(data))

@@ -65,7 +65,9 @@ class BasisDisplay(Display):
     >>> from maxmargin import BasisDisplay, LinearSVM, PolarBasis
     >>> X, y = make_circles(100, factor=0.5, noise=0.05, random_state=0)
     >>> model = make_pipeline(PolarBasis(), LinearSVM()).fit(X, y)
-    >>> display = BasisDisplay.from_estimator(model, X, y)    # doctest: +SKIP
+    >>> display = BasisDisplay.from_estimator(model, X, y)
+    >>> display.view.after.labels, display.view.after.regions.exact
+    (('r', 'theta'), True)
     """
 
     view: BasisView

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..estimators.svm_two import ON_MARGIN
 from ..solve.threads import one_blas_thread
 from .display import Display
 from .election import UNDECIDED
@@ -243,9 +244,9 @@ def _training(subject: Subject, plane: Plane, points, codes, exact: bool):
     U, _ = plane.restrict(subject.W, subject.b)
     places, ends = [], []
     for c, M in enumerate(clear):
-        some = np.flatnonzero((codes == c) & (slack > 0))
+        some = np.flatnonzero((codes == c) & (slack > ON_MARGIN))
         xi = 1.0 - answers[some] @ M.T
-        paid = xi > 0
+        paid = xi > ON_MARGIN
         if not subject.election.pays_all:
             paid &= xi == xi.max(axis=1, keepdims=True)
         row, contrast = np.nonzero(paid)
@@ -318,8 +319,10 @@ class BoundaryDisplay(Display):
     >>> from maxmargin import BoundaryDisplay, LinearSVM
     >>> X, y = load_iris(return_X_y=True)
     >>> svm = LinearSVM(C=10).fit(X, y)
-    >>> display = BoundaryDisplay.from_estimator(svm, X, y)       # doctest: +SKIP
-    >>> display.ax_.set_title("Iris in its discriminant plane")   # doctest: +SKIP
+    >>> display = BoundaryDisplay.from_estimator(svm, X, y)
+    >>> display.figure_.savefig("iris.png")  # doctest: +SKIP
+    >>> display.view.regions.exact, len(display.view.support) == len(svm.support_)
+    (True, True)
     """
 
     view: BoundaryView

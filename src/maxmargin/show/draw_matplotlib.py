@@ -86,7 +86,9 @@ def _(mark: Area, ax, order: float):
         facecolor=(paint, mark.opacity), edgecolor=(paint, 0.6), linewidth=0.0,
         hatch="////" if mark.hatched else None, zorder=order,
     )  # fmt: skip
-    return ax.add_patch(patch)
+    ax.add_patch(patch)
+    ax.autoscale_view()  # patches alone do not ask for it
+    return patch
 
 
 def _wound(rings: list[np.ndarray]) -> list[np.ndarray]:

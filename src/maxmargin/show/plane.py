@@ -126,9 +126,10 @@ def discriminant_plane(subject: Subject) -> Plane:
     assert subject.b is not None
     contrasts = np.vstack([M @ subject.W for M in subject.election.wins])
     _, size, directions = np.linalg.svd(contrasts, full_matrices=False)
-    kept = int(np.sum(size > IN_PLANE * max(size[0], np.finfo(float).tiny)))
-    axes = directions[: min(kept, 2)]
     mean = np.asarray(subject.rows.mean(axis=0)).ravel()
+    counts = size[0] * np.sqrt(_variance(subject.rows, mean)) > IN_PLANE * np.abs(subject.b).max()
+    kept = int(np.sum(size > IN_PLANE * size[0])) if counts else 0
+    axes = directions[: min(kept, 2)]
     while len(axes) < 2:
         axes = np.vstack([axes, _widest(subject.rows, mean, axes)])
     if len(subject.classes) == 2 and kept:
@@ -145,14 +146,24 @@ def discriminant_plane(subject: Subject) -> Plane:
     for row in range(2):
         axes[row] *= np.sign(axes[row][np.abs(axes[row]).argmax()])
     true = kept <= 2
+    labels = ("first discriminant direction", "second discriminant direction")
+    if kept == 0:
+        labels = ("widest direction", "second widest direction")
     words = "The plane of the two directions in which the classes' weights differ most: " + (
         "they differ in no other, so every point is in the region of the class it is given."
         if true
         else "they differ in others too, so the regions are a section through the mean, and the "
         "points are projected on it."
     )
-    labels = ("first discriminant direction", "second discriminant direction")
+    if kept == 0:
+        words = "The weights are zero: the plane in which the data vary most."
     return Plane(mean - (mean @ axes.T) @ axes, axes, labels, words, true, True)
+
+
+def _variance(rows, mean: np.ndarray) -> float:
+    """Mean squared distance of the rows to their mean."""
+    squares = rows.multiply(rows).sum() if sparse.issparse(rows) else np.sum(np.square(rows))
+    return max(float(squares) / rows.shape[0] - float(mean @ mean), 0.0)
 
 
 def _widest(rows, mean: np.ndarray, orthogonal_to: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from ..data.columns import Number
 from ..data.model import TableModel
 from ..estimators.kernel_svm import KernelSVM
 from ..estimators.linear_svm import LinearSVM
@@ -94,19 +95,16 @@ def subject_of(estimator, X, names: Sequence[str] | None = None) -> Subject:
 
 
 def _of_table(table: TableModel, data) -> Subject:
-    from ..data.columns import Notes, Number
-    from ..data.model import _as_data
-
+    """Columns are scaled by the preparation, as scalers do in a pipeline."""
+    rows = table.prepared(data)
     preparation = table.preparation
-    found = _as_data(data, table.is_table, getattr(preparation, "base", None))
-    rows = preparation(found, Notes())
-    width = rows.shape[1]
-    scale, shift = np.ones(width), np.zeros(width)
-    columns = getattr(preparation, "columns", ())
-    if columns and all(isinstance(column, Number) for column in columns):
-        scale = np.array([column.scale for column in columns])
-        shift = np.array([column.shift for column in columns])
-    elif getattr(preparation, "scale", None) is not None:
+    scale, shift = np.ones(rows.shape[1]), np.zeros(rows.shape[1])
+    at = 0
+    for column in getattr(preparation, "columns", ()):
+        if isinstance(column, Number):
+            scale[at], shift[at] = column.scale, column.shift
+        at += column.width
+    if getattr(preparation, "scale", None) is not None:  # a matrix: all columns at once
         scale, shift = np.asarray(preparation.scale), np.asarray(preparation.shift)
     steps = [] if table.basis is None else [table.basis.transformer]
     return _look(table.model, steps, rows, tuple(preparation.names()), scale, shift)
