@@ -24,12 +24,11 @@ def boundary():
     The soft margin: support vectors are ringed by kind, and every slack is drawn from its point
     to the margin it misses, ξ/‖w‖ long.
     """
-    from sklearn.datasets import load_iris
+    from sklearn.datasets import make_blobs
 
     from maxmargin import BoundaryDisplay, LinearSVM
 
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    X, y = X.loc[y > 0, ["petal length (cm)", "petal width (cm)"]], y[y > 0]
+    X, y = make_blobs(100, centers=[[0, 0], [2.6, 1.2]], cluster_std=0.9, random_state=4)
     svm = LinearSVM(C=1.0).fit(X, y)
     return BoundaryDisplay.from_estimator(svm, X, y)
 
@@ -59,7 +58,8 @@ def discriminant_plane():
 
     from maxmargin import BoundaryDisplay, LinearSVM
 
-    X, y = load_breast_cancer(return_X_y=True)
+    cancer = load_breast_cancer()
+    X, y = cancer.data, cancer.target_names[cancer.target]
     model = make_pipeline(StandardScaler(), LinearSVM(C=0.1)).fit(X, y)
     return BoundaryDisplay.from_estimator(model, X, y)
 
@@ -149,10 +149,11 @@ def perceptron():
 
     from maxmargin import PerceptronRunDisplay
 
-    X, y = load_iris(return_X_y=True, as_frame=True)
-    X, y = X.loc[y < 2, ["sepal width (cm)", "petal width (cm)"]], y[y < 2]
-    display = PerceptronRunDisplay.from_data(X, y, random_state=3, updates=[10, 21])
-    print(display.view.why(10))
+    iris = load_iris(as_frame=True)
+    X = iris.data.loc[iris.target < 2, ["sepal width (cm)", "petal width (cm)"]]
+    y = iris.target_names[iris.target[iris.target < 2]]
+    display = PerceptronRunDisplay.from_data(X, y, random_state=3, updates=[19, 21])
+    print(display.view.why(19))
     return display
 
 
@@ -278,7 +279,8 @@ def distances():
 
     from maxmargin import DistancesDisplay, LogisticRegression
 
-    X, y = load_breast_cancer(return_X_y=True)
+    cancer = load_breast_cancer()
+    X, y = cancer.data, cancer.target_names[cancer.target]
     model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1)).fit(X[:300], y[:300])
     return DistancesDisplay.from_estimator(model, X[300:], y[300:])
 
@@ -327,7 +329,7 @@ def draw(picture, folder: Path = FOLDER) -> Path:
     from PIL import Image
 
     file = folder / f"{picture.__name__}.png"
-    picture().figure_.savefig(file, dpi=DPI)
+    picture().figure_.savefig(file, dpi=DPI, bbox_inches="tight", pad_inches=0.08)
     plt.close("all")
     with Image.open(file) as image:
         small = image.convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE)
