@@ -118,6 +118,23 @@ def test_axes_limits_logs_and_equal_units():
     assert draw(scene(Note(0.0, 0.0, "here"), equal=True)).get_aspect() == 1.0
 
 
+@pytest.mark.parametrize("height", [0.3, 0.6, 1.0, 1.7])
+def test_nothing_is_cut_off_in_pictures_of_one_unit(height):
+    points = Points(np.zeros(1), np.zeros(1), "ink", "a label of some length in the legend")
+    limits = (
+        Axis("a long label of the axis", (0.0, 4.1)),
+        Axis("another", (-5.2, -5.2 + 4 * height)),
+    )
+    ax = draw(scene(points, x=limits[0], y=limits[1], equal=True))
+    shown(ax)
+    shown(ax)
+    frame = ax.figure.bbox
+    for part in (ax.yaxis.label, ax.xaxis.label, ax.get_legend()):
+        box = part.get_window_extent()
+        assert frame.x0 <= box.x0 < box.x1 <= frame.x1
+        assert frame.y0 <= box.y0 < box.y1 <= frame.y1
+
+
 def test_hostile_words_stay_words():
     nasty = ["_hidden", "$x^", "a $1 or $2", "\\frac", "<b>"]
     marks = [Points(np.zeros(1), np.zeros(1), "ink", word) for word in nasty]

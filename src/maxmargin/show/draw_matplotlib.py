@@ -19,6 +19,7 @@ SIZE = (6.4, 4.2)
 DARK = 0.55
 # Characters of a title's line.
 LONGEST_LINE = 70
+MOST_TICKS = 7
 
 
 def draw(scene: Scene, ax=None):
@@ -191,6 +192,9 @@ def _set_axis(axis: Axis, ax, which: str) -> None:
         getattr(ax, f"set_{which}ticks")(places, words, minor=False)
         for text in getattr(ax, f"get_{which}ticklabels")():
             text.set_parse_math(False)
+    elif not axis.log:
+        # As many whatever the size: else layout and ticks chase one another, and labels are cut.
+        ax.locator_params(axis=which, nbins=MOST_TICKS)
     getattr(ax, f"set_{which}label")(axis.label, parse_math=False)
 
 
