@@ -20,7 +20,7 @@ WIDTH, PIXELS = 480, 1.4
 # The same where three stand side by side, and the usual height for a width.
 NARROW, HEIGHT = 340, 0.75
 # Where units are as long on both axes the height follows, within these.
-HEIGHTS = (200, 640)
+HEIGHTS = (200, 480)
 # A shade darker than this carries white words.
 DARK = 0.55
 
@@ -133,6 +133,7 @@ def _set_legend(scene: Scene, figure) -> None:
     legend.visible = scene.legend
     legend.click_policy = "hide"
     legend.border_line_color = None
+    legend.background_fill_alpha = 0.0  # or it covers the frame of the picture
     legend.label_text_font_size = "9pt"
     if scene.legend:
         figure.add_layout(legend, "right")  # beside the picture, not over it
