@@ -6,7 +6,8 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 
 from maxmargin import Perceptron, PerceptronRunDisplay, mistake_bound
-from maxmargin.show.flat import box_around, crossing
+from maxmargin.show.boundary import window_around
+from maxmargin.show.crossing import crossing
 from maxmargin.show.perceptron_run import perceptron_run, run_of
 from maxmargin.show.scene import Line, Points
 
@@ -101,7 +102,7 @@ def test_a_boundary_of_k_classes_lies_between_the_best_two():
     data, _ = make_blobs(60, centers=4, random_state=2)
     rng = np.random.default_rng(0)
     W, b = rng.standard_normal((4, 2)), rng.standard_normal(4)
-    x, y = crossing(W, b, box_around(data))
+    x, y = crossing(W, b, window_around(data))
     known = np.isfinite(x)
     assert known.any()
     F = np.sort(np.column_stack([x, y])[known] @ W.T + b, axis=1)

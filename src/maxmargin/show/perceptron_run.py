@@ -23,9 +23,11 @@ from ..estimators.steps import Update, perceptron_steps
 from ..estimators.validation import Question, check_training
 from ..represent.rows import DenseRows, shape
 from ..solve.perceptron import violations
+from .boundary import class_points, similar, window_around
+from .crossing import crossing
 from .display import Display
-from .flat import box_around, crossing, names_of, point_marks
 from .scene import Axis, Board, Line, Mark, Points, Scene
+from .subject import column_names
 
 # Updates kept: enough for every picture, and a stepper's slider stays usable.
 MOST_UPDATES = 2000
@@ -137,22 +139,24 @@ class PerceptronRun:
         return Scene(title, x, y, tuple(marks), words, equal=equal)
 
     def _plane(self, t: int, batch) -> tuple[Axis, Axis, list[Mark], bool]:
-        box = box_around(self.X)
-        marks = point_marks(self.X[:, 0], self.X[:, 1], self.codes, self.classes)
+        window = window_around(self.X)
+        marks = class_points(self.X, self.codes, self.classes)
         if len(batch):
-            old = crossing(self.W[t - 1], self.b[t - 1], box)
+            old = crossing(self.W[t - 1], self.b[t - 1], window)
             marks.append(Line(*old, "muted", "boundary before", "dashed"))
             marks.append(_ring(self.X[batch, 0], self.X[batch, 1]))
         if t:
-            marks.append(Line(*crossing(self.W[t], self.b[t], box), "ink", "boundary", width=2.0))
-        x, y = (Axis(name, limits) for name, limits in zip(self.features, box, strict=True))
-        return x, y, marks, True
+            new = crossing(self.W[t], self.b[t], window)
+            marks.append(Line(*new, "ink", "boundary", width=2.0))
+        left, right, bottom, top = window
+        x, y = Axis(self.features[0], (left, right)), Axis(self.features[1], (bottom, top))
+        return x, y, marks, similar((right - left, top - bottom))
 
     def _strip(self, t: int, batch) -> tuple[Axis, Axis, list[Mark], bool]:
         """More than two features: how far every point is on its right side."""
         lead = self._leads(t)
         number = np.arange(len(lead), dtype=float)
-        marks = point_marks(lead, number, self.codes, self.classes)
+        marks = class_points(np.column_stack([lead, number]), self.codes, self.classes)
         if len(batch):
             marks.append(_ring(lead[batch], number[batch]))
         edges = np.array([-0.5, len(lead) - 0.5])
@@ -245,9 +249,9 @@ def _ring(x, y) -> Points:
 
 def perceptron_run(X, y, *, most=MOST_UPDATES, feature_names=None, **parameters) -> PerceptronRun:
     """The run of ``Perceptron(**parameters)`` on X (n, d) and y, up to ``most`` updates."""
-    names = names_of(feature_names, X)
     parameters.pop("trace", None)
     model = Perceptron(**parameters)
+    names = column_names(model, X, feature_names)
     X, classes, codes = check_training(Question(), X, y)
     updates = perceptron_steps(X, classes[codes], **parameters)
     kept = list(islice(updates, most))
@@ -272,12 +276,10 @@ def run_of(model: Perceptron, *, most=MOST_UPDATES, feature_names=None) -> Perce
     X = rows.X if isinstance(rows, DenseRows) else sparse.csr_matrix(
         (rows.data, rows.indices, rows.indptr), shape=shape(rows)
     )  # fmt: skip
-    if feature_names is None:
-        feature_names = getattr(model, "feature_names_in_", None)
     updates = iter(trace)
     kept = list(islice(updates, most))
     more = next(updates, None) is not None
-    names = names_of(feature_names, X)
+    names = column_names(model, X, feature_names)
     return _run(kept, more, model, _dense(X), trace.codes, model.classes_, names)
 
 

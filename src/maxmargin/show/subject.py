@@ -84,7 +84,7 @@ def subject_of(estimator, X, names: Sequence[str] | None = None) -> Subject:
             "This picture needs the rows themselves, but the model was fitted to a Gram matrix "
             "(kernel='precomputed'). Fit it to rows with the kernel by name or as a function."
         )
-    names = _names(estimator, X, names)
+    names = column_names(estimator, X, names)
     steps: list = []
     model = estimator
     if isinstance(estimator, Pipeline):
@@ -276,7 +276,7 @@ def _after(steps: list) -> Callable[[Any], Any]:
     return through
 
 
-def _names(estimator, X, names) -> tuple[str, ...]:
+def column_names(estimator, X, names) -> tuple[str, ...]:
     if names is not None and len(names) != np.shape(X)[1]:
         raise ValueError(f"feature_names has {len(names)} names for {np.shape(X)[1]} columns of X.")
     if names is None:
