@@ -204,6 +204,14 @@ def test_confusion_is_counted_by_scikit_learn():
     drawn(ConfusionDisplay.from_estimator(model, X, names))
 
 
+def test_weights_of_rows_count():
+    view = confusion_view([0, 1, 1], [0, 0, 1], sample_weight=[0.1, 0.2, 0.5])
+    (cells,) = marks(view.scene(), Cells)
+    assert cells.words == (("0.1", "0"), ("0.2", "0.5"))
+    np.testing.assert_allclose(cells.shade, [[1, 0], [2 / 7, 5 / 7]])
+    assert "0.6 of 0.8" in view.words()
+
+
 def test_a_class_that_only_predictions_know_has_its_row():
     model = OneVsRest(LinearSVM(), unknown=-1).fit(X[:, [1, 3]], Y)
     view = confusion_view(Y, model.predict(X[:, [1, 3]]))

@@ -23,33 +23,37 @@ class Confusion:
     labels: tuple[str, ...]
 
     @property
-    def right(self) -> int:
-        return int(np.trace(self.counts))
+    def right(self) -> float:
+        return float(np.trace(self.counts))
+
+    @property
+    def total(self) -> float:
+        return float(self.counts.sum())
 
     def scene(self) -> Scene:
-        size = np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
+        size = self.counts.sum(axis=1, keepdims=True)
+        shade = self.counts / np.where(size > 0, size, 1.0)
         readable = len(self.labels) <= MOST_WORDS
         words = tuple(
-            tuple(str(n) if readable else "" for n in row) for row in self.counts.tolist()
+            tuple(f"{n:.6g}" if readable else "" for n in row) for row in self.counts.tolist()
         )
         ticks = tuple(enumerate(self.labels))
-        total = int(self.counts.sum())
+        share = f"{self.right / self.total:.1%}" if self.total > 0 else "none to judge"
         return Scene(
-            f"{self.right} of {total} right ({self.right / max(total, 1):.1%})",
+            f"{self.right:.6g} of {self.total:.6g} right ({share})",
             Axis("predicted", ticks=ticks), Axis("true", ticks=ticks),
-            (Cells(self.counts / size, words),), self.words(), legend=False,
+            (Cells(shade, words),), self.words(), legend=False,
         )  # fmt: skip
 
     def words(self) -> str:
-        total = int(self.counts.sum())
-        text = f"{self.right} of {total} points are predicted right."
+        text = f"{self.right:.6g} of {self.total:.6g} points are predicted right."
         wrong = self.counts.copy()
         np.fill_diagonal(wrong, 0)
         order = np.argsort(-wrong, axis=None, kind="stable")[:3]
         for i, j in zip(*np.unravel_index(order, wrong.shape), strict=True):
             if wrong[i, j]:
                 told = f"class {self.labels[i]} are taken for class {self.labels[j]}"
-                text += f" {wrong[i, j]} of {told}."
+                text += f" {wrong[i, j]:.6g} of {told}."
         return text
 
 

@@ -36,7 +36,7 @@ def draw(scene: Scene, width: int = WIDTH):
         _put(mark, figure)
     _set_axes(scene, figure)
     _set_legend(scene, figure)
-    if "html_attributes" in figure.properties():  # of Bokeh 3.5 and newer
+    if "html_attributes" in figure.properties():  # older Bokeh has none
         figure.html_attributes = {"role": "img", "aria-label": scene.words}
     return figure
 
