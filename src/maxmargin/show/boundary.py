@@ -12,7 +12,7 @@ from ..solve.threads import one_blas_thread
 from .display import Display
 from .election import UNDECIDED
 from .palette import marker
-from .plane import Kind, Plane, choose_plane
+from .plane import Kind, Plane, answers_at, choose_plane
 from .regions import Regions, Window, regions_of
 from .scene import Area, Axis, Line, Mark, Points, Scene, Segments
 from .subject import Subject, subject_of
@@ -292,7 +292,7 @@ def _words(subject, plane: Plane, regions: Regions, codes, points, shown: int, s
     if unknown:
         parts.append(f"{unknown} are unknown.")
     if not plane.true:
-        there = subject.election.decide(subject.answers(plane.embed(points)))
+        there = subject.election.decide(answers_at(subject, plane, points))
         away = int(np.sum(there != given))
         parts.append(f"{away} points are drawn in a region other than that of their class given.")
     if len(support):

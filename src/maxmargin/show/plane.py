@@ -22,6 +22,10 @@ from .subject import Subject
 Kind = Literal["auto", "features", "discriminant"]
 # Weights that leave the plane by less than this, of their length, lie in it.
 IN_PLANE = 1e-9
+# An eigenvalue below this share of the largest is zero.
+ROUNDING = 1e-12
+# Values of rows of the plane that are formed at a time.
+BLOCK = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,16 @@ class Plane:
     def restrict(self, W: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """W x + b as a function of (u, v)."""
         return W @ self.axes.T, W @ self.origin + b
+
+
+def answers_at(subject: Subject, plane: Plane, places: np.ndarray) -> np.ndarray:
+    """The answers at places of the plane."""
+    if subject.W is not None and subject.b is not None:
+        U, t = plane.restrict(subject.W, subject.b)
+        return places @ U.T + t
+    rows = max(1, BLOCK // len(plane.origin))
+    parts = [places[start : start + rows] for start in range(0, len(places), rows)]
+    return np.concatenate([subject.answers(plane.embed(part)) for part in parts])
 
 
 def choose_plane(
@@ -124,8 +138,7 @@ def discriminant_plane(subject: Subject) -> Plane:
     """The two directions in which the answers change most; see the head of this file."""
     assert subject.W is not None
     assert subject.b is not None
-    contrasts = np.vstack([M @ subject.W for M in subject.election.wins])
-    _, size, directions = np.linalg.svd(contrasts, full_matrices=False)
+    _, size, directions = np.linalg.svd(_contrasts(subject, subject.W), full_matrices=False)
     mean = np.asarray(subject.rows.mean(axis=0)).ravel()
     counts = size[0] * np.sqrt(_variance(subject.rows, mean)) > IN_PLANE * np.abs(subject.b).max()
     kept = int(np.sum(size > IN_PLANE * size[0])) if counts else 0
@@ -158,6 +171,14 @@ def discriminant_plane(subject: Subject) -> Plane:
     if kept == 0:
         words = "The weights are zero: the plane in which the data vary most."
     return Plane(mean - (mean @ axes.T) @ axes, axes, labels, words, true, True)
+
+
+def _contrasts(subject: Subject, W: np.ndarray) -> np.ndarray:
+    """As many rows as there are answers, with the same inner products between columns as all
+    contrasts of all classes, which are far more."""
+    size, directions = np.linalg.eigh(sum(M.T @ M for M in subject.election.wins))
+    size[size < ROUNDING * size[-1]] = 0.0
+    return np.sqrt(size)[:, None] * (directions.T @ W)
 
 
 def _variance(rows, mean: np.ndarray) -> float:
@@ -193,7 +214,7 @@ def _spans(subject: Subject, axes: np.ndarray) -> bool:
     """Whether the answers' contrasts change along the axes only."""
     if subject.W is None:
         return axes.shape[1] == 2
-    contrasts = np.vstack([M @ subject.W for M in subject.election.wins])
+    contrasts = _contrasts(subject, subject.W)
     left = contrasts - contrasts @ np.linalg.pinv(axes) @ axes
     return bool(np.abs(left).max() <= IN_PLANE * max(np.abs(contrasts).max(), 1e-300))
 

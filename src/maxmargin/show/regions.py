@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from .election import UNDECIDED, Contrasts, Election, duels_won, least
-from .plane import Plane
+from .plane import Plane, answers_at
 from .polygons import BORDER, area, borders, cells, outlines, zone
 from .subject import Subject
 
@@ -185,7 +185,7 @@ def _contours(election: Election, subject: Subject, plane: Plane, window, grid: 
     left, right, bottom, top = window
     x, y = np.linspace(left, right, grid), np.linspace(bottom, top, grid)
     places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    answers = subject.answers(plane.embed(places))
+    answers = answers_at(subject, plane, places)
     lead = election.lead(answers)
     codes = election.decide(answers, lead).reshape(grid, grid)
     # The lead vanishes on every border, from either side: signed by who is elected it is
