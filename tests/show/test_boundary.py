@@ -2,10 +2,12 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_blobs, make_circles
 from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestClassifier
@@ -215,7 +217,31 @@ def _agrees(view, model, distance):
         assert np.array_equal(inside(rings, points), said == label)
 
 
-def test_frames_and_files_of_models():
+@pytest.mark.parametrize("name", ["linear", "scaled", "kernel", "basis", "columns", "pairs"])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.filterwarnings("error")
+def test_frames_are_given_back_as_frames(name, kind):
+    """No step complains of missing names, and the picture is that of the plain array."""
+    model = {
+        "linear": LinearSVM(),
+        "scaled": make_pipeline(StandardScaler(), LinearSVM()),
+        "kernel": KernelSVM(),
+        "basis": make_pipeline(QuadraticBasis(), LinearSVM()),
+        "columns": make_pipeline(
+            make_column_transformer((StandardScaler(), [0]), remainder="passthrough"), LinearSVM()
+        ),
+        "pairs": mm.OneVsOne(KernelSVM()),
+    }[name]
+    X, y = IRIS[:, [0, 2]], SPECIES
+    plain = boundary_view(model.fit(X, y), X, y, grid=40)
+    frame = kind({"length": X[:, 0], "petal": X[:, 1]})
+    framed = boundary_view(model.fit(frame, y), frame, y, grid=40)
+    assert framed.labels == ("length", "petal")
+    assert framed.regions.exact == plain.regions.exact == (name in ("linear", "scaled", "columns"))
+    assert np.allclose(framed.regions.border, plain.regions.border, equal_nan=True, atol=1e-6)
+
+
+def test_models_from_files_are_shown_like_others():
     frame = load_iris(as_frame=True)
     X, y = frame.data, frame.target
     model = LinearSVM().fit(X, y)

@@ -6,7 +6,6 @@ margins are distances, and is labelled in the units before them.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -90,8 +89,8 @@ def subject_of(estimator, X, names: Sequence[str] | None = None) -> Subject:
     if isinstance(estimator, Pipeline):
         model = estimator[-1]
         steps = [step for _, step in estimator.steps[:-1] if step not in (None, "passthrough")]
-    rows, scale, shift = _unscaled(X, steps)
-    return _look(model, steps, rows, names, scale, shift)
+    rows, like, scale, shift = _unscaled(X, steps)
+    return _look(model, steps, rows, names, scale, shift, like)
 
 
 def _of_table(table: TableModel, data) -> Subject:
@@ -110,14 +109,12 @@ def _of_table(table: TableModel, data) -> Subject:
     return _look(table.model, steps, rows, tuple(preparation.names()), scale, shift)
 
 
-def _look(model, steps: list, rows, names, scale, shift) -> Subject:
+def _look(model, steps: list, rows, names, scale, shift, like=lambda Z: Z) -> Subject:
     election = election_of(model)
-    raw, through = _raw(model), _after(steps)
+    raw, through = _raw(model), _after(steps, like)
 
     def asked(Z) -> np.ndarray:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            return raw(through(Z))
+        return raw(through(Z))
 
     W, b = _linear(model, through, bool(steps), asked, rows)
     answers = asked if W is None else _affine(W, b)
@@ -203,7 +200,7 @@ def _columns(f) -> np.ndarray:
 
 
 def _affine(W, b) -> Callable[[Any], np.ndarray]:
-    return lambda Z: np.asarray(Z @ W.T) + b
+    return lambda Z: np.asarray((Z if sparse.issparse(Z) else np.asarray(Z)) @ W.T) + b
 
 
 def _linear(model, through, changed: bool, answers, rows) -> Linear:
@@ -229,30 +226,31 @@ def _linear(model, through, changed: bool, answers, rows) -> Linear:
     return (W, b) if same else (None, None)
 
 
-def _unscaled(X, steps: list) -> tuple[Any, np.ndarray, np.ndarray]:
-    """The rows behind the first scalers, which are taken off ``steps``, and their units."""
+def _unscaled(X, steps: list) -> tuple[Any, Callable, np.ndarray, np.ndarray]:
+    """The rows behind the first scalers, which are taken off ``steps``, how other rows are made
+    like them, and their units."""
     taken = 0
-    scale = shift = None
+    scale, shift = np.ones(np.shape(X)[1]), np.zeros(np.shape(X)[1])
     while taken < len(steps) and isinstance(steps[taken], SCALERS):
-        if getattr(steps[taken], "clip", False):
+        scaler = steps[taken]
+        if getattr(scaler, "clip", False):
             break
-        X = steps[taken].transform(X)
-        unit = steps[taken]
-        low, high = (_probe(unit, value, X.shape[1]) for value in (0.0, 1.0))
+        ends = np.repeat([[0.0], [1.0]], len(scale), axis=1)
+        low, high = np.asarray(scaler.transform(_like(X)(ends)))
         a = 1.0 / (high - low)
-        scale, shift = (a, -low * a) if scale is None else (a * scale, shift - low * a * scale)
+        scale, shift = a * scale, shift - low * a * scale
+        X = scaler.transform(X)
         taken += 1
     del steps[:taken]
-    if not sparse.issparse(X):
-        X = _numbers(X)
-    d = X.shape[1]
-    return X, np.ones(d) if scale is None else scale, np.zeros(d) if shift is None else shift
+    return X if sparse.issparse(X) else _numbers(X), _like(X), scale, shift
 
 
-def _probe(scaler, value: float, width: int) -> np.ndarray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it may have been fitted to a frame with names
-        return np.asarray(scaler.transform(np.full((1, width), value)))[0]
+def _like(X) -> Callable[[np.ndarray], Any]:
+    """Rows as a frame with X's columns, if X is one."""
+    if not hasattr(X, "columns"):
+        return lambda Z: Z
+    words = "columns" if hasattr(X, "iloc") else "schema"  # of pandas, of polars
+    return lambda Z: type(X)(Z, **{words: list(X.columns)})
 
 
 def _numbers(X) -> np.ndarray:
@@ -265,10 +263,11 @@ def _numbers(X) -> np.ndarray:
         ) from None
 
 
-def _after(steps: list) -> Callable[[Any], Any]:
+def _after(steps: list, like: Callable) -> Callable[[Any], Any]:
     """All steps but the scalers taken off."""
 
     def through(Z):
+        Z = Z if sparse.issparse(Z) else like(Z)
         for step in steps:
             Z = step.transform(Z)
         return Z
