@@ -40,6 +40,7 @@ from maxmargin.show.gap import gap_curve
 from maxmargin.show.path_curves import path_view
 from maxmargin.show.ranking import graded_view, ranking_view
 from maxmargin.show.scene import Cells, Line, Points, Segments
+from maxmargin.train.tuning import Tuning
 
 from .drawn import drawn, marks, scenes_of
 
@@ -150,6 +151,15 @@ def test_every_search_can_be_drawn(model):
     assert view.grid[view.chosen] == best
     assert view.best == view.chosen
     drawn(CrossValidationDisplay.from_estimator(model))
+
+
+def test_the_tuning_of_the_command_line_fits_the_picture():
+    errors = np.array([[0.3, 0.1, 0.2], [0.2, 0.1, 0.2]])
+    tuning = Tuning(np.array([0.1, 1.0, 10.0]), errors, 1)
+    view = cross_validation_view(tuning.Cs, tuning.errors, tuning.best)
+    np.testing.assert_array_equal(view.mean, tuning.mean)
+    np.testing.assert_allclose(view.standard_error, tuning.standard_error)
+    assert view.grid[view.chosen] == tuning.C
 
 
 def test_an_interrupted_search_shows_what_was_done():
