@@ -21,7 +21,7 @@ check: $(VENV)/.installed-check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-gallery: $(VENV)/.installed-plot
+gallery: $(VENV)/.installed-test
 	$(BIN)/python docs/gallery.py
 
 bench: $(VENV)/.installed-bench
