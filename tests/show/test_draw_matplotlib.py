@@ -118,21 +118,28 @@ def test_axes_limits_logs_and_equal_units():
     assert draw(scene(Note(0.0, 0.0, "here"), equal=True)).get_aspect() == 1.0
 
 
-@pytest.mark.parametrize("height", [0.3, 0.6, 1.0, 1.7])
-def test_nothing_is_cut_off_in_pictures_of_one_unit(height):
-    points = Points(np.zeros(1), np.zeros(1), "ink", "a label of some length in the legend")
-    limits = (
-        Axis("a long label of the axis", (0.0, 4.1)),
-        Axis("another", (-5.2, -5.2 + 4 * height)),
-    )
-    ax = draw(scene(points, x=limits[0], y=limits[1], equal=True))
-    shown(ax)
+@pytest.mark.parametrize("window", [(-1.24, 5.22, -5.2, -1.13), (0, 4, 0, 1), (0, 1, -9, -7)])
+def test_nothing_is_cut_off_in_pictures_of_one_unit(window):
+    points = Points(np.zeros(1), np.zeros(1), "ink", "inside the margin (16)")
+    x, y = Axis("first direction", window[:2]), Axis("second direction", window[2:])
+    ax = draw(scene(points, x=x, y=y, equal=True))
     shown(ax)
     frame = ax.figure.bbox
     for part in (ax.yaxis.label, ax.xaxis.label, ax.get_legend()):
         box = part.get_window_extent()
         assert frame.x0 <= box.x0 < box.x1 <= frame.x1
         assert frame.y0 <= box.y0 < box.y1 <= frame.y1
+
+
+def test_ticks_are_the_same_whatever_the_size():
+    """Else the layout, made for some ticks, cuts off the label beside others."""
+    part = scene(Note(0, 0, "x"), y=Axis("up", (-5.2, -1.13)))
+    found = []
+    for size in [(2.0, 1.5), (9.0, 7.0)]:
+        _, ax = plt.subplots(figsize=size)
+        shown(draw(part, ax))
+        found.append(ax.get_yticks().tolist())
+    assert found[0] == found[1]
 
 
 def test_hostile_words_stay_words():

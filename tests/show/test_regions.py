@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_blobs, make_circles
+from sklearn.tree import DecisionTreeClassifier
 
 from maxmargin import KernelSVM
 from maxmargin.show.plane import features_plane
@@ -161,6 +162,14 @@ def test_contours_of_two_classes_are_the_zero_and_the_margins():
     for line, value in [(regions.border, 0.0), *zip(regions.margins, (-1.0, 1.0), strict=True)]:
         f = model.decision_function(line[~np.isnan(line[:, 0])])
         assert np.abs(f - value).max() < 2e-3  # a quadratic between points of the grid
+
+
+def test_a_tie_on_a_whole_region_goes_to_the_class_predict_names():
+    X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]]), np.array([0, 1, 2, 2])
+    model = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    regions = look(model, X)
+    assert [len(rings) for rings in regions.rings] == [1, 0, 1]
+    assert [covered(rings) for rings in regions.rings] == pytest.approx([2.25, 0, 2.25], rel=0.02)
 
 
 def test_more_duels_than_can_be_cut_exactly_fall_back_to_a_grid():
