@@ -130,7 +130,7 @@ def test_a_slice_draws_no_slacks_and_counts_what_it_misplaces():
     at = IRIS.copy()
     at[:, 2:] = IRIS[:, 2:].mean(axis=0)
     away = int(np.sum(svm.predict(at) != svm.predict(IRIS)))
-    assert f"{away} points are drawn in a region other" in view.words
+    assert f"{away} points are drawn in a region of a class" in view.words
 
 
 def test_many_points_are_sampled_and_it_is_said():

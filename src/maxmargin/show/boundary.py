@@ -22,6 +22,8 @@ KINDS = {
     "inside": "inside the margin",
     "misclassified": "misclassified",
 }
+# Errors are boxed, not ringed: they stand out in grey print, too.
+RINGS = {"margin": "circle", "inside": "circle", "misclassified": "square"}
 # Room around the points, as a share of their range.
 PADDING = 0.08
 # More points than this hide one another, and make pictures slow to draw.
@@ -84,7 +86,7 @@ class BoundaryView:
             if len(some):
                 label = f"{words} ({len(some)})"
                 x, y = self.points[some].T
-                marks.append(Points(x, y, words, label, size=11.0, hollow=True))
+                marks.append(Points(x, y, words, label, RINGS[kind], 11.0, hollow=True))
         return marks
 
 
@@ -288,13 +290,13 @@ def _words(subject, plane: Plane, regions: Regions, codes, points, shown: int, s
     answers = subject.answers(subject.rows)
     given = subject.election.decide(answers)
     unknown = int(np.sum(given == UNDECIDED))
-    parts.append(f"{int(np.sum(given == codes))} of {len(codes)} points are classified rightly.")
+    parts.append(f"{int(np.sum(given == codes))} of {len(codes)} points are classified correctly.")
     if unknown:
         parts.append(f"{unknown} are unknown.")
     if not plane.true:
         there = subject.election.decide(answers_at(subject, plane, points))
         away = int(np.sum(there != given))
-        parts.append(f"{away} points are drawn in a region other than that of their class given.")
+        parts.append(f"{away} points are drawn in a region of a class they are not given.")
     if len(support):
         kinds = np.asarray(subject.model.support_kind_)
         counts = [f"{int(np.sum(kinds == kind))} {words}" for kind, words in KINDS.items()]

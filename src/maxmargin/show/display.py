@@ -9,6 +9,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import Any, Protocol
 
+import numpy as np
+
 from .scene import Board, Scene
 
 
@@ -48,8 +50,6 @@ class Display:
 
         A display of several pictures takes as many axes, or none.
         """
-        import numpy as np
-
         from .draw_matplotlib import draw, draw_board
 
         scene = self.view.scene()

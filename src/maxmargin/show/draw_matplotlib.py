@@ -201,13 +201,13 @@ def _set_axis(axis: Axis, ax, which: str) -> None:
 def _legend(ax, handles: dict[str, list]) -> None:
     """Beside the picture where the figure makes room for it; else where it covers least."""
     makes_room = ax.figure.get_layout_engine() is not None
-    place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)} if makes_room else {"loc": "best"}
+    place = {"loc": "best", "fontsize": "x-small", "framealpha": 0.8}
+    if makes_room:
+        place = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "fontsize": "small"}
     # Marks of one label are one entry, laid over one another.
     marks = [each[0] if len(each) == 1 else tuple(each) for each in handles.values()]
     # matplotlib leaves out labels that begin with an underscore; a class may well be called so.
     shown = [f" {label}" if label.startswith("_") else label for label in handles]
-    legend = ax.legend(
-        marks, shown, **place, fontsize="small", frameon=not makes_room, borderaxespad=0.3
-    )
+    legend = ax.legend(marks, shown, **place, frameon=not makes_room, borderaxespad=0.3)
     for text in legend.get_texts():
         text.set_parse_math(False)
