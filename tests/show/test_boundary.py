@@ -205,6 +205,14 @@ def test_other_models_have_contours(name):
     _agrees(view, model, 0.12)  # a diagonal of the grid and a little
 
 
+def test_a_curve_that_looks_straight_on_zeros_and_ones_is_a_curve():
+    X, y = np.array([[0, 0], [0, 1], [1, 0], [0, 0.0]]), np.array([0, 1, 1, 0])
+    model = make_pipeline(QuadraticBasis(), LinearSVM()).fit(X, y)
+    view = boundary_view(model, X, y)
+    assert not view.regions.exact
+    _agrees(view, model, 0.02)
+
+
 def _agrees(view, model, distance):
     from .shapes import inside
     from .test_regions import clear_of_borders, places

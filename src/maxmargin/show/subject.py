@@ -62,10 +62,6 @@ class Subject:
     def rescaled(self) -> bool:
         return not (self.scale == 1.0).all()
 
-    @property
-    def has_margin(self) -> bool:
-        return self.election.clear is not None
-
 
 def subject_of(estimator, X, names: Sequence[str] | None = None) -> Subject:
     """Look at a fitted classifier with rows X (an array, a frame, a sparse matrix)."""
@@ -217,10 +213,12 @@ def _linear(model, through, changed: bool, answers, rows) -> Linear:
         if changed:
             corner = np.asarray(through(np.zeros((1, width))))
             W, b = W @ (np.asarray(through(np.eye(width))) - corner).T, b + W @ corner[0]
+        some = rows[:TRIED]
+        # Between the rows: a curve may look straight on zeros and ones.
+        places = 0.37 * some + 0.29 * some[::-1] if changed else some
+        found, made = answers(places), np.asarray(places @ W.T) + b
     except (AttributeError, ValueError, TypeError):
         return None, None
-    some = rows[:TRIED]
-    found, made = answers(some), np.asarray(some @ W.T) + b
     size = ALIKE * (1.0 + np.abs(found).max(initial=0.0))
     same = found.shape == made.shape and bool(np.abs(found - made).max(initial=0.0) <= size)
     return (W, b) if same else (None, None)
