@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .bundled import EXAMPLES
+
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
 
-EXAMPLES = Path(__file__).parent / "examples"
 # Names of a winner that stand for a side, or for nobody.
 FIRST, SECOND, NOBODY = {"a", "item_a"}, {"b", "item_b"}, {"", "tie", "draw", "none"}
 

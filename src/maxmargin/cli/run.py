@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 import typer
 
+from .postpone import import_sklearn
+
 INTERRUPTED = 130
 
 
@@ -22,6 +24,7 @@ def command(body: Callable) -> Callable:
     @functools.wraps(body)
     def run(*args, **kwargs):
         try:
+            import_sklearn()
             return body(*args, **kwargs)
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough from here on

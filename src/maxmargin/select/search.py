@@ -17,12 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import get_scorer
-from sklearn.model_selection import check_cv
 
 from ..estimators.validation import all_or_nothing, one_of, positive
 from .best import RULES, best_index
@@ -77,8 +74,7 @@ class CSearch:
             Cs = check_cs(self.Cs)
             one_of("rule", self.rule, RULES)
             data = checked(self, X, y, sample_weight)
-            splitter = check_cv(self.cv, data.y, classifier=True)
-            splits = list(splitter.split(data.X, data.y, groups))
+            splits = _splits(self.cv, data, groups)
             search = Search(self._model(positive("tol_cv", self.tol_cv)), Cs, data, splits)
             scorer = _scorer(self.scoring)
             whole = search.run(type(self).__name__, scorer, self.n_jobs, int(self.verbose))
@@ -237,13 +233,14 @@ class Search:
         done = slice(0, self.complete)
         scores, Cs = self.scores[:, done], self.Cs[done]
         mean = scores.mean(axis=0)
+        known = np.where(np.isnan(mean), -np.inf, mean)
         return {
             "param_C": Cs,
             "params": [{"C": float(C)} for C in Cs],
             **{f"split{i}_test_score": row for i, row in enumerate(scores)},
             "mean_test_score": mean,
             "std_test_score": scores.std(axis=0),
-            "rank_test_score": rankdata(-mean, method="min").astype(int),
+            "rank_test_score": 1 + (known[:, None] < known).sum(axis=1),
             "mean_fit_time": self.fit_times[:, done].mean(axis=0),
             "std_fit_time": self.fit_times[:, done].std(axis=0),
             "mean_score_time": self.score_times[:, done].mean(axis=0),
@@ -252,11 +249,22 @@ class Search:
         }
 
 
+def _splits(cv, data: Data, groups) -> list:
+    """(train, test) rows of every fold.  Where they are given scikit-learn need not be asked."""
+    if isinstance(cv, list):
+        return cv
+    from sklearn.model_selection import check_cv
+
+    return list(check_cv(cv, data.y, classifier=True).split(data.X, data.y, groups))
+
+
 def _scorer(scoring) -> Callable:
     """``scorer(model, X, y, sample_weight=None)``; None means accuracy."""
     if scoring is None or scoring == "accuracy":
         return _accuracy
     if isinstance(scoring, str):
+        from sklearn.metrics import get_scorer
+
         return get_scorer(scoring)
     if not callable(scoring):
         raise ValueError(

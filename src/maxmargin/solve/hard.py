@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import nnls
 
 from ..certify.separability import NotSeparableError, Separation, inseparability, proves
 from ..problem.losses import Hinge
@@ -87,6 +86,8 @@ def prove_inseparable(problem: Problem, alpha, columns) -> Separation | None:
     The support vectors alone are inseparable then; among them, non-negative least squares
     finds weights whose means agree to rounding.
     """
+    from scipy.optimize import nnls  # slow to import, seldom needed
+
     _, d = problem.shape
     most = int(max(50, MOST_VALUES / (d + 2)))
     support = np.flatnonzero(alpha > 0)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import nnls
 
 from ..certify.circulation import repair_classes
 from ..certify.multiclass import certify_classes, residual, signed
@@ -107,6 +106,8 @@ def prove_classes_inseparable(problem: MulticlassProblem, beta) -> Separation | 
     The pairs (row, wrong class) that carry them are inseparable alone then; among them,
     non-negative least squares finds weights that cancel to rounding.
     """
+    from scipy.optimize import nnls  # slow to import, seldom needed
+
     _, d = problem.shape
     most = int(max(50, MOST_VALUES / (problem.k * (d + 1))))
     row, wrong = np.nonzero(beta > 0.0)

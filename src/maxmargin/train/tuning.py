@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import StratifiedKFold
 
 import maxmargin
+
+from ..select.deal import deal
 
 CS = np.logspace(-3, 3, 13)
 
@@ -55,11 +56,11 @@ def tune(make: Callable, X, y, weight, folds: int, seed: int) -> tuple[Tuning, A
             "C cannot be chosen by cross-validation: some class has one example only. Give --C, "
             "or more examples of it."
         )
-    splitter = StratifiedKFold(min(folds, fewest), shuffle=True, random_state=seed)
+    splits = deal(y, min(folds, fewest), seed)
     like = make(1.0)
     cls = getattr(maxmargin, f"{type(like).__name__}CV")
     shared = set(cls._get_param_names()) & set(like._get_param_names())
-    search = cls(Cs=CS, cv=splitter, **{name: getattr(like, name) for name in shared})
+    search = cls(Cs=CS, cv=splits, **{name: getattr(like, name) for name in shared})
     notes = fit_quietly(search, X, y, sample_weight=weight)
     tuning = Tuning(np.asarray(search.Cs_), 1.0 - search.scores_, int(search.best_index_))
     return tuning, search.plain(), notes
