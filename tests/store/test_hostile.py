@@ -250,6 +250,27 @@ def test_hostile_tables(tmp_path):
         refuses(path, rebuilt(golden, change), "damaged")
 
 
+RANKED = mm.KernelSVM(rank=3).fit(X, ["low", "low", "high", "high", "low"])
+LANDMARKS = {
+    "no machine": lambda f: f.pop("_linear"),
+    "no map": lambda f: f.pop("_map"),
+    "a map of another size": lambda f: f.update(_map=f["_linear"]["fitted"]["coef_"]),
+    "another rank": lambda f: f.update(rank_=7),
+    "another model": lambda f: f["_linear"].update(of="LogisticRegression"),
+    "a machine that is not fitted": lambda f: f["_linear"].update(fitted={}),
+    "another rule": lambda f: f["_linear"]["parameters"].update(multiclass="sum"),
+    "weights of another length": lambda f: f["_linear"]["fitted"].update(coef_=f["alpha_"]),
+    "fewer landmarks": lambda f: f["_expansion"]["fields"].update(places=f["_codes"]),
+    "words for a number": lambda f: f.update(trace_error_="small"),
+}
+
+
+@pytest.mark.parametrize("name", LANDMARKS)
+def test_hostile_landmarks(path, name):
+    data = mm.save(RANKED, path).read_bytes()
+    refuses(path, rebuilt(data, lambda header: LANDMARKS[name](fitted(header))), "damaged")
+
+
 # --- writing ----------------------------------------------------------------------------
 
 

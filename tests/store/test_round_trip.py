@@ -179,6 +179,9 @@ def test_the_header_tells_who_wrote_it(tmp_path):
         {"multiclass": "max"},
         {"kernel": "poly"},
         {"kernel": "laplacian"},
+        {"rank": 20},
+        {"rank": 20, "multiclass": "rest"},
+        {"rank": 20, "multiclass": "max", "kernel": "poly"},
     ],
     ids=str,
 )
@@ -198,3 +201,16 @@ def test_arrays_keep_their_order_in_memory(tmp_path):
     other = again(model, tmp_path)
     assert model.X_fit_.flags.f_contiguous == other.X_fit_.flags.f_contiguous
     same(model, other, X3)
+
+
+def test_landmarks_are_stored_once(tmp_path):
+    """The multipliers of a kernel machine with rank are those of the linear machine inside."""
+    X, y = make_circles(2000, factor=0.4, noise=0.05, random_state=0)
+    model = mm.KernelSVM(rank=10, multiclass="max").fit(X, y)
+    size = mm.save(model, tmp_path / "model").stat().st_size
+    assert size < 2.5 * model.alpha_.nbytes + 60_000
+    other = mm.load(tmp_path / "model")
+    assert (other.rank_, other.trace_error_) == (model.rank_, model.trace_error_)
+    assert mm.verify(other, X, y).holds(1e-3)
+    warm = mm.KernelSVM(rank=10, warm_start=True).fit(X3, WORDS)
+    assert again(warm, tmp_path).fit(X3, WORDS).certificate_.holds(1e-3)

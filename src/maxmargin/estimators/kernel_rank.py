@@ -34,6 +34,7 @@ def fit(model, points: Points, codes, weight, watch: Watch) -> Ending:
     if model.warm_start and hasattr(model, "_linear"):
         linear.__dict__.update(model._linear.__dict__)
     linear.classes_, linear._codes = model.classes_, codes
+    linear.n_features_in_ = Z.shape[1]
     ending = linear._form().fit(linear, Z, codes, weight, watch)
     for name in COPIED:
         setattr(model, name, getattr(linear, name))

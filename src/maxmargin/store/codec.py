@@ -80,6 +80,7 @@ class Writer:
 
     def __init__(self, model: Callable | None = None) -> None:
         self.arrays: list[np.ndarray] = []
+        self._places: dict[int, int] = {}
         self._model = model
 
     def __call__(self, value, where: str) -> Any:
@@ -112,9 +113,11 @@ class Writer:
         )
 
     def put(self, array: np.ndarray) -> int:
-        """The place of an array in the table."""
-        self.arrays.append(array)
-        return len(self.arrays) - 1
+        """The place of an array in the table; an array that two values share has one."""
+        place = self._places.setdefault(id(array), len(self.arrays))
+        if place == len(self.arrays):
+            self.arrays.append(array)
+        return place
 
     def _sequence(self, values, where: str):
         if isinstance(values, list) and len(values) >= MANY_WORDS and all_words(values):

@@ -2,9 +2,9 @@
 
 Of a model the parameters and the fitted attributes named here are kept.  A line says what an
 attribute is; letters are lengths that must agree: d features, k classes, m machines (rows of
-weights), n training rows, s support vectors, c directions, p pairs.  "m?" is left out where
-there are two classes.  Compiled code reads these arrays without asking how long they are, so
-nothing that disagrees may pass.
+weights), n training rows, s support vectors, c directions, p pairs, l landmarks, r features of
+landmarks.  "m?" is left out where there are two classes.  Compiled code reads these arrays
+without asking how long they are, so nothing that disagrees may pass.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import numpy as np
 from scipy import sparse
 
 from .codec import RECORDS, Reader, Writer, record_class
-from .errors import NotStorableError
 
 
 class Kind(NamedTuple):
@@ -57,6 +56,14 @@ _RIDGE = {
     "loo_": "LeaveOneOut",
     "certificate_": "NormalEquations",
 } | _SEEN
+# With ``rank``: a linear machine on r features, made of kernel values with l landmarks.
+_LANDMARKS = {
+    "_linear": "LinearSVM",
+    "_map": "float l r",
+    "rank_": "count r",
+    "trace_error_": "number",
+    "_about": "text",
+}
 _MANY = {"classes_": "labels k !", "estimators_": "models !"} | _SEEN
 
 MODELS = {
@@ -117,7 +124,8 @@ MODELS = {
         | _DUAL
         | _SUPPORT
         | _TOLD
-        | {"support_": "int s !"},
+        | {"support_": "int s !"}
+        | _LANDMARKS,
     ),
     "KernelRidge": Kind("estimators.kernel_ridge", _RIDGE | {"_flat": "flag !"}),
     "KernelRidgeClassifier": Kind("estimators.kernel_ridge", _RIDGE | {"classes_": "labels k !"}),
@@ -143,8 +151,6 @@ def write_model(writer: Writer, model: Any, where: str) -> dict | None:
     name = type(model).__name__
     if name not in MODELS or not isinstance(model, model_class(name)):
         return None
-    if getattr(model, "rank", None) is not None and name == "KernelSVM":
-        raise NotStorableError("A KernelSVM with rank is not stored yet; the exact one is.")
     given = {
         key: writer(value, f"{name}.{key}")
         for key, value in sorted(model.get_params(deep=False).items())
@@ -205,6 +211,8 @@ class Check:
             self._look(key)
         for key in ("support_", "_codes", "updated_", "_own", "_duels"):
             self._in_range(key)
+        if self.name == "KernelSVM" and self.model.rank is not None:
+            self._approximates()
 
     def _machines(self, k: int) -> int:
         if self.name == "LabelRanker":
@@ -224,6 +232,8 @@ class Check:
             return isinstance(value, record_class(what)) and self._expands(value)
         if what in RECORDS:
             return isinstance(value, record_class(what))
+        if what in MODELS:
+            return isinstance(value, model_class(what))
         if what == "count":
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
             return bool(whole and value >= 0) and self._agree(
@@ -267,6 +277,21 @@ class Check:
         inside = not len(places) or (places.min() >= 0 and places.max() < most)
         shape = (len(places), self.lengths["m"])
         return bool(inside) and coefficients.shape == shape and self._agree(rows.shape[1:], ["d"])
+
+    def _approximates(self) -> None:
+        """The landmarks are those of the expansion, and the machine on their features is ours."""
+        if missing := [key for key in _LANDMARKS if key not in self.fitted]:
+            raise Mismatch(f"{missing[0]} is missing, which a model with rank has")
+        linear, places = self.fitted["_linear"], self.fitted["_expansion"].places
+        if self.lengths["l"] != len(places):
+            raise Mismatch(f"_map is for {self.lengths['l']} landmarks, but there are {len(places)}")
+        same = (
+            np.shape(getattr(linear, "coef_", None)) == (self.lengths["m"], self.lengths["r"])
+            and linear.multiclass == self.model.multiclass
+            and np.array_equal(linear.classes_, self.fitted["classes_"])
+        )
+        if not same:
+            raise Mismatch("_linear is a machine for another question")
 
     def _sums(self, U, u) -> bool:
         """A perceptron's running sums: as large as the weights, or empty."""
