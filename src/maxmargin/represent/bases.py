@@ -102,7 +102,7 @@ class PolarBasis(_Basis):
         self.center_ = center
 
     def _phi(self, X):
-        Z = X - self.center_.astype(X.dtype)
+        Z = X - self.center_.astype(X.dtype) + 0.0  # +0.0: of −0.0 the angle would be −π
         # √(x_j² + … + x_{d−1}²) for every j, from the last column backwards, without overflow.
         tail = np.abs(Z)
         for j in range(Z.shape[1] - 2, -1, -1):

@@ -1,7 +1,7 @@
-"""Linear models with their preprocessing as ONNX graphs, in float64.
+"""Linear models with their preprocessing and change of basis as ONNX graphs, in float64.
 
     column ──(x − shift)/scale──┐
-    column ──one-hot────────────┼─ concat ── W x + b ── label, scores, probabilities
+    column ──one-hot────────────┼─ concat ── φ ── W x + b ── label, scores, probabilities
     …                           ┘
 
 One input for every column of the table, (n, 1); or one matrix "X", (n, d).
@@ -9,6 +9,7 @@ One input for every column of the table, (n, 1); or one matrix "X", (n, d).
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from ..data.columns import Category, Number, as_numbers, as_words
 from ..data.model import MatrixPreparation, TableModel
 from .atomic import replacing
 from .errors import NotStorableError
+from .onnx_bases import basis_nodes
 
 LINEAR = (
     "LinearSVM", "LogisticRegression", "LeastSquaresClassifier", "FisherDiscriminant", "Perceptron"
@@ -69,7 +71,10 @@ def build(model: TableModel):
     onnx = need_onnx()
     _refuse_others(model)
     graph = Graph(onnx)
-    width, outputs = _scores(graph, model, _features(graph, model))
+    X = _features(graph, model)
+    if model.basis is not None:
+        X = basis_nodes(graph, model.basis, X)
+    width, outputs = _scores(graph, model, X)
     helper, kinds = onnx.helper, onnx.TensorProto
     estimator = model.model
     label = "STRING" if estimator.classes_.dtype.kind in WORDS else "INT64"
@@ -146,13 +151,15 @@ def _refuse_others(model: TableModel) -> None:
         raise NotStorableError(
             f"ONNX export is for linear models ({', '.join(LINEAR)}), got {name}."
         )
-    if getattr(estimator, "multiclass", "") == "pairs" and len(estimator.classes_) > 2:
-        raise NotStorableError("ONNX export does not know multiclass='pairs'; fit with 'max'.")
-    if model.basis is not None:
-        raise NotStorableError("ONNX export does not know a change of basis yet.")
     columns = getattr(model.preparation, "columns", ())
-    if any(not isinstance(column, Number | Category) for column in columns):
-        raise NotStorableError("ONNX export does not know text columns yet.")
+    texts = [column.name for column in columns if not isinstance(column, Number | Category)]
+    if texts:
+        raise NotStorableError(
+            f"ONNX has no operator that splits a text into words as the model does, and the column "
+            f"{texts[0]!r} is text. Predict with `maxmargin predict` or maxmargin.load, or fit with "
+            f"--drop {texts[0]} and columns of numbers in its place, such as counts of the words "
+            "that matter."
+        )
 
 
 def _features(graph: Graph, model: TableModel) -> str:
@@ -190,6 +197,10 @@ def _scores(graph: Graph, model: TableModel, X: str) -> tuple[int, dict[str, str
     f = graph(
         "Add", graph("MatMul", X, graph.constant(np.ascontiguousarray(W.T))), graph.constant(b)
     )
+    width = len(W)
+    if getattr(estimator, "multiclass", "") == "pairs" and len(W) > 1:
+        width = len(estimator.classes_)
+        f = _votes(graph, f, width)
     out = {"scores": f}
     if len(W) == 1:
         zero = graph.constant(np.float64(0.0))
@@ -206,4 +217,21 @@ def _scores(graph: Graph, model: TableModel, X: str) -> tuple[int, dict[str, str
             out["probabilities"] = graph("Concat", minus, graph("Sigmoid", f), axis=1)
         else:
             out["probabilities"] = graph("Softmax", f, axis=1)
-    return len(W), out
+    return width, out
+
+
+def _votes(graph: Graph, f: str, k: int) -> str:
+    """``votes`` of the duels f: those won by each class, ties broken by how clearly."""
+    duels = list(combinations(range(k), 2))
+    sides = np.zeros((len(duels), k))
+    for q, (a, c) in enumerate(duels):
+        sides[q, a], sides[q, c] = 1.0, -1.0
+    first = graph("GreaterOrEqual", f, graph.constant(np.float64(0.0)))
+    first = graph("Cast", first, to=graph.onnx.TensorProto.DOUBLE)
+    both = graph.constant(sides)
+    lost = graph.constant((sides < 0).sum(axis=0).astype(np.float64))  # if no first one won
+    won = graph("Add", graph("MatMul", first, both), lost)
+    clearly = graph("MatMul", f, both)
+    size = graph("Add", graph("Abs", clearly), graph.constant(np.float64(1.0)))
+    size = graph("Mul", size, graph.constant(np.float64(3.0)))
+    return graph("Add", won, graph("Div", clearly, size))
