@@ -1,6 +1,17 @@
-"""``python -m maxmargin`` is the command ``maxmargin``."""
+"""The command ``maxmargin``, also ``python -m maxmargin``."""
 
-from maxmargin.cli.app import main
+from maxmargin.cli.interrupt import ignore, take_over
+
+
+def main() -> None:
+    take_over()  # before anything that takes time is imported
+    from maxmargin.cli.app import main as run
+
+    try:
+        run()
+    finally:
+        ignore()
+
 
 if __name__ == "__main__":
     main()

@@ -62,7 +62,9 @@ def test_tables_with_holes_categories_and_words(maxmargin, tmp_path):
 
 
 @pytest.mark.parametrize("data", ["--demo=circles", "--demo=iris", "--demo=wine"])
-@pytest.mark.parametrize("basis", ["polar", "quadratic", "polynomial:1", "polynomial:3", "radial:20"])
+@pytest.mark.parametrize(
+    "basis", ["polar", "quadratic", "polynomial:1", "polynomial:3", "radial:20"]
+)
 def test_changes_of_basis(maxmargin, data, basis):
     maxmargin("fit", data, "--basis", basis, "--C", 1, "-m", "logistic")
     model = mm.load("model.maxmargin")

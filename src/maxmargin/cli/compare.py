@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .interrupt import cautiously
 from .options import AsJson, Format, Rows, Target
 from .run import print_json
 
@@ -55,9 +56,10 @@ def compare(
 
     rows = read_labelled(data, target, None, format)
     X, y, notes = features_of(rows, Plan(), Choices(scale=False))
-    found = compare_methods(
-        X, y, _names(methods), _names(bases), cv=folds, verbose=int(not as_json)
-    )
+    with cautiously():
+        found = compare_methods(
+            X, y, _names(methods), _names(bases), cv=folds, verbose=int(not as_json)
+        )
     if as_json:
         print_json(
             {

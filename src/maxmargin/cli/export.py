@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from .interrupt import cautiously
 from .run import print_json
 
 
@@ -18,7 +19,7 @@ def export(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Write a linear model with its preprocessing as ONNX, in float64.
+    """Write a linear model with its preprocessing and basis as ONNX, in float64.
 
     Every column of the table is an input of its own; outputs are label,
     scores and, where they exist, probabilities.
@@ -36,7 +37,8 @@ def export(
     from ..store.onnx_graph import compare, write_onnx
 
     fitted = with_columns(load(model))
-    path = write_onnx(fitted, onnx)
+    with cautiously(onnx):
+        path = write_onnx(fitted, onnx)
     told: dict = {"file": str(path), "difference": None, "agrees": None}
     if check is not None:
         source = find_source(check)

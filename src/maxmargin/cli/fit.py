@@ -34,6 +34,7 @@ from .fit_options import (
     Tune,
     Weights,
 )
+from .interrupt import cautiously
 from .run import print_json, use_threads
 
 
@@ -108,7 +109,8 @@ def fit(
         _judge(fitted, test, format)
     if weights is not None:
         fitted.model.summary["weights"] = weights
-    written = _write(fitted, out, save)
+    with cautiously(out):
+        written = _write(fitted, out, save)
     if as_json:
         print_json(report(fitted, written))
     else:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .interrupt import cautiously
 from .options import AsJson, Basis, Format, Rows, Target
 from .run import print_json
 
@@ -39,7 +40,8 @@ def path(
     check_word("--method", method, ("svm", "logistic"))
     rows = read_labelled(data, target, None, format)
     X, y, notes = features_of(rows, Plan(basis=basis), Choices(scale=scale))
-    lines, ending = follow(method, X, y)
+    with cautiously():
+        lines, ending = follow(method, X, y)
     if as_json:
         print_json({"data": rows.name, "rows": lines, "ending": ending, "notes": notes})
         return

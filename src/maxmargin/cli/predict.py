@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from .interrupt import cautiously
 from .run import Progress
 
 
@@ -38,8 +39,6 @@ def predict(
         maxmargin predict model.maxmargin new.pq -o out.parquet --keep id
         cat new.csv | maxmargin predict model.maxmargin - --all-classes
     """
-    from contextlib import nullcontext
-
     from ..data.columns import Notes
     from ..data.model import with_columns
     from ..data.source import find_source
@@ -52,8 +51,11 @@ def predict(
     notes = Notes()
     batches = stream(fitted, source, list(keep or ()), every, notes)
     rows = 0
-    with nullcontext(sys.stdout.buffer) if out is None else replacing(out) as file:
-        rows = _write(batches, file, out)
+    if out is None:
+        _write(batches, sys.stdout.buffer, out)
+    else:
+        with cautiously(out), replacing(out) as file:
+            rows = _write(batches, file, out)
     for sentence in notes.sentences():
         typer.echo(f"note: {sentence}", err=True)
     if out is not None:

@@ -6,16 +6,14 @@ import functools
 import json
 import math
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable
 
 import typer
 
+from .interrupt import INTERRUPTED, ignore, message
 from .postpone import import_sklearn
-
-INTERRUPTED = 130
 
 
 def command(body: Callable) -> Callable:
@@ -27,8 +25,8 @@ def command(body: Callable) -> Callable:
             import_sklearn()
             return body(*args, **kwargs)
         except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough from here on
-            typer.echo("maxmargin: interrupted; nothing was written.", err=True)
+            ignore()  # once is enough from here on
+            typer.echo(message(), err=True)
             raise typer.Exit(INTERRUPTED) from None
 
     return run

@@ -283,8 +283,8 @@ class Check:
         if missing := [key for key in _LANDMARKS if key not in self.fitted]:
             raise Mismatch(f"{missing[0]} is missing, which a model with rank has")
         linear, places = self.fitted["_linear"], self.fitted["_expansion"].places
-        if self.lengths["l"] != len(places):
-            raise Mismatch(f"_map is for {self.lengths['l']} landmarks, but there are {len(places)}")
+        if (marks := self.lengths["l"]) != len(places):
+            raise Mismatch(f"_map is for {marks} landmarks, but there are {len(places)}")
         same = (
             np.shape(getattr(linear, "coef_", None)) == (self.lengths["m"], self.lengths["r"])
             and linear.multiclass == self.model.multiclass

@@ -5,8 +5,8 @@
     polar                    lengths by Sqrt, angles by Atan
 
 onnxruntime has Atan in float32 only.  An angle θ that is nearly right is corrected in float64: the
-point, turned back by θ, lies at an angle δ from the axis with tan δ = (y cos θ − x sin θ)/(x cos θ +
-y sin θ), and of a δ below 1e-6 nothing but tan δ is left in float64.
+point, turned back by θ, lies at an angle δ from the axis with
+tan δ = (y cos θ − x sin θ)/(x cos θ + y sin θ), and of a δ below 1e-6 that is all float64 can tell.
 """
 
 from __future__ import annotations

@@ -155,10 +155,10 @@ def _refuse_others(model: TableModel) -> None:
     texts = [column.name for column in columns if not isinstance(column, Number | Category)]
     if texts:
         raise NotStorableError(
-            f"ONNX has no operator that splits a text into words as the model does, and the column "
-            f"{texts[0]!r} is text. Predict with `maxmargin predict` or maxmargin.load, or fit with "
-            f"--drop {texts[0]} and columns of numbers in its place, such as counts of the words "
-            "that matter."
+            f"ONNX has no operator that splits a text into words as the model does, and the "
+            f"column {texts[0]!r} is text. Predict with `maxmargin predict` or maxmargin.load, or "
+            f"fit with --drop {texts[0]} and columns of numbers in its place, such as counts of "
+            "the words that matter."
         )
 
 
