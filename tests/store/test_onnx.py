@@ -106,7 +106,7 @@ def test_bumps_far_from_the_origin():
 
 
 def test_pairs_with_ties():
-    """Duels won, then how clearly; rows where every class wins one duel, and where a duel is even."""
+    """Duels won, then how clearly; also where every class wins one duel, and a duel is even."""
     X, y = load_iris(return_X_y=True)
     model = mm.LinearSVM(multiclass="pairs").fit(X[:, :2], y)
     model.coef_ = np.array([[1.0, 0.0], [-1.0, 0.5], [1.0, -0.25]])

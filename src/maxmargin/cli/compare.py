@@ -8,7 +8,7 @@ import typer
 
 from .interrupt import cautiously
 from .options import AsJson, Format, Rows, Target
-from .run import print_json
+from .run import print_json, reading
 
 WIDE = 130
 SHOWN = {
@@ -54,7 +54,7 @@ def compare(
     from ..train.fit import features_of
     from ..train.methods import Plan
 
-    rows = read_labelled(data, target, None, format)
+    rows = read_labelled(data, target, None, format, reading(as_json))
     X, y, notes = features_of(rows, Plan(), Choices(scale=False))
     with cautiously():
         found = compare_methods(

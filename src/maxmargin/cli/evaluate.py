@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .run import print_json
+from .run import print_json, reading
 
 
 def evaluate(
@@ -34,7 +34,7 @@ def evaluate(
     from ..train.judge import confusion, count_errors, log_loss
 
     fitted = with_columns(load(model))
-    rows = read_like(data, fitted, format)
+    rows = read_like(data, fitted, format, reading(as_json))
     classes = fitted.model.classes_
     unknown = np.setdiff1d(rows.y, classes)
     if len(unknown):

@@ -35,7 +35,7 @@ from .fit_options import (
     Weights,
 )
 from .interrupt import cautiously
-from .run import print_json, use_threads
+from .run import print_json, reading
 
 
 def fit(
@@ -82,16 +82,15 @@ def fit(
     Exit code: 0 proved, 1 the gap asked for was not proved, 2 bad input,
     130 interrupted.
     """
-    use_threads(threads)
     from ..data.preparation import Choices
-    from ..data.training import read_labelled
+    from ..data.training import read_labelled, read_like
     from ..store.files import save
     from ..train.fit import fit_table
     from ..train.methods import Plan, find_method
     from .bundled import bundled
     from .show import check_word, next_steps, report, show_fit
 
-    plan = Plan(method, C, tune, folds, kernel, basis, multiclass, tol, max_seconds, seed)
+    plan = Plan(method, C, tune, folds, kernel, basis, multiclass, tol, max_seconds, seed, threads)
     find_method(plan)  # what cannot work is said before anything is read
     choices = Choices(
         tuple(drop or ()), tuple(category or ()), tuple(text or ()),
@@ -102,11 +101,15 @@ def fit(
         raise ValueError("--test and --holdout both say what to judge on. Use one of them.")
     if out.is_dir() or not out.absolute().parent.is_dir():
         raise ValueError(f"--out {out} cannot be written: it must be a file in an existing folder.")
-    labelled = bundled(demo) if data is None else read_labelled(data, target, weights, format)
+    watch = reading(as_json)
+    if data is None:
+        labelled = bundled(demo)
+    else:
+        labelled = read_labelled(data, target, weights, format, watch)
     _check_named(labelled, [*choices.drop, *choices.category, *choices.text])
     fitted = fit_table(labelled, plan, choices, holdout=holdout)
     if test is not None:
-        _judge(fitted, test, format)
+        _judge(fitted, read_like(test, fitted.model, format, watch))
     if weights is not None:
         fitted.model.summary["weights"] = weights
     with cautiously(out):
@@ -120,12 +123,11 @@ def fit(
         raise typer.Exit(1)
 
 
-def _judge(fitted, test: str, format: str | None) -> None:
-    """Errors on a file of its own, told and kept with the model."""
-    from ..data.training import read_like
+def _judge(fitted, test) -> None:
+    """Errors on rows of their own, told and kept with the model."""
     from ..train.fit import judge_on
 
-    fitted.test = judge_on(fitted.model, read_like(test, fitted.model, format), fitted.notes)
+    fitted.test = judge_on(fitted.model, test, fitted.notes)
     fitted.model.summary["test"] = fitted.test.to_dict()
 
 

@@ -95,7 +95,13 @@ Tol = Annotated[float | None, typer.Option(help="Relative gap to prove.", rich_h
 MaxSeconds = Annotated[
     float, typer.Option(help="Most seconds for choosing and fitting.", rich_help_panel=EFFORT)
 ]
-Threads = Annotated[int | None, typer.Option(help="Most threads.", rich_help_panel=EFFORT)]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        help="Most threads, to read, to compute and over folds. [default: one a core]",
+        rich_help_panel=EFFORT,
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The model file.", rich_help_panel=EFFORT)]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=EFFORT)

@@ -8,7 +8,7 @@ import typer
 
 from .interrupt import cautiously
 from .options import AsJson, Basis, Format, Rows, Target
-from .run import print_json
+from .run import print_json, reading
 
 SHOWN = ("C", "training_error", "n_support", "margin", "norm", "objective", "gap", "seconds")
 
@@ -38,7 +38,7 @@ def path(
     from .show import check_word
 
     check_word("--method", method, ("svm", "logistic"))
-    rows = read_labelled(data, target, None, format)
+    rows = read_labelled(data, target, None, format, reading(as_json))
     X, y, notes = features_of(rows, Plan(basis=basis), Choices(scale=scale))
     with cautiously():
         lines, ending = follow(method, X, y)

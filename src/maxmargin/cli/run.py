@@ -15,6 +15,8 @@ import typer
 from .interrupt import INTERRUPTED, ignore, message
 from .postpone import import_sklearn
 
+MEGA = 1e6
+
 
 def command(body: Callable) -> Callable:
     """A command that ends with code 130 on Ctrl-C, having written nothing half."""
@@ -22,6 +24,7 @@ def command(body: Callable) -> Callable:
     @functools.wraps(body)
     def run(*args, **kwargs):
         try:
+            use_threads(kwargs.get("threads"))
             import_sklearn()
             return body(*args, **kwargs)
         except KeyboardInterrupt:
@@ -59,7 +62,25 @@ class Progress:
 
     def done(self) -> None:
         if self.shown:
+            self.shown = False
             print(file=sys.stderr)
+
+
+def reading(quiet: bool) -> Callable[[int, int | None], None] | None:
+    """What to tell of a file that is read; nothing where JSON is asked for."""
+    if quiet:
+        return None
+    show, before = Progress("reading"), -1
+
+    def watch(done: int, size: int | None) -> None:
+        nonlocal before
+        if done == before:  # nothing more came: the end
+            show.done()
+        before = done
+        of = "" if size is None else f" of {size / MEGA:.0f}"
+        show(f"{done / MEGA:.0f}{of} MB")
+
+    return watch
 
 
 def print_json(result: dict) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .options import AsJson, Basis, Format, Rows, Target
-from .run import print_json
+from .run import print_json, reading
 
 
 def separable(
@@ -31,7 +31,7 @@ def separable(
     from ..train.fit import features_of
     from ..train.methods import Plan
 
-    rows = read_labelled(data, target, None, format)
+    rows = read_labelled(data, target, None, format, reading(as_json))
     X, y, notes = features_of(rows, Plan(basis=basis), Choices(scale=scale))
     found = separability(X, y)
     told = {

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .run import print_json
+from .run import print_json, reading
 
 
 def verify(
@@ -37,9 +37,9 @@ def verify(
 
     fitted = with_columns(load(model))
     estimator = fitted.model
-    rows = read_labelled(
-        data, fitted.target if fitted.is_table else None, fitted.summary.get("weights"), format
-    )
+    target = fitted.target if fitted.is_table else None
+    weights = fitted.summary.get("weights")
+    rows = read_labelled(data, target, weights, format, reading(as_json))
     if fitted.is_table and fitted.preparation.missing == "drop":
         rows = without_missing(rows, list(fitted.preparation.types()))
     claim = tol if tol is not None else float(getattr(estimator, "tol", None) or 1e-6)

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 from scipy import sparse
 
-from .source import Source
+from .source import PIECE, Source
 
 # Lines of an svmlight file handled together.
 LINES = 20_000
@@ -23,13 +23,31 @@ def read_matrix(source: Source, base: int | None = None) -> tuple:
     if source.format == "npz":
         X, y = _read_npz(source)
         return X, y, 0
-    with source.open() as file:
-        lines = file.read()
-    base = _first_index(lines) if base is None else base
-    X, y = _parse(lines, None, base, source)
-    if X.shape[0] == 0:
-        raise ValueError(f"{source.name} has no rows.")
+    X, y, zero = _read_svmlight(source)
+    base = (0 if zero else 1) if base is None else base
+    if base and zero:
+        raise ValueError(
+            f"{source.name} has a column of number 0, but the model was fitted to a file that "
+            "counts from 1."
+        )
+    if base:
+        X = X[:, 1:]  # a column nobody has
     return X, y, base
+
+
+def _read_svmlight(source: Source) -> tuple:
+    """X with columns numbered as in the file, y, and whether there is a column of number 0."""
+    parts, zero = [], False
+    with source.open() as file:
+        while lines := file.readlines(PIECE):
+            piece = b"".join(lines)
+            zero = zero or b" 0:" in piece or b"\t0:" in piece
+            parts.append(_parse(piece, 0, source))
+    width = max((X.shape[1] for X, _ in parts), default=0)
+    if sum(X.shape[0] for X, _ in parts) == 0:
+        raise ValueError(f"{source.name} has no rows.")
+    X = sparse.vstack([fitted_width(X, width) for X, _ in parts], format="csr")
+    return X, _whole(np.concatenate([y for _, y in parts])), zero
 
 
 def stream_matrix(source: Source, width: int, base: int) -> Iterator[tuple]:
@@ -42,8 +60,8 @@ def stream_matrix(source: Source, width: int, base: int) -> Iterator[tuple]:
         return
     with source.open() as file:
         while lines := list(islice(file, LINES)):
-            X, y = _parse(b"".join(lines), None, base, source)
-            yield fitted_width(X, width), y
+            X, y = _parse(b"".join(lines), base, source)
+            yield fitted_width(X, width), _whole(y)
 
 
 def fitted_width(X, width: int):
@@ -54,19 +72,18 @@ def fitted_width(X, width: int):
     return X[:, :width] if X.shape[1] > width else X
 
 
-def _first_index(lines: bytes) -> int:
-    """0 where the file has a column of number 0, else 1, as is usual."""
-    return 0 if b" 0:" in lines or b"\t0:" in lines else 1
-
-
-def _parse(lines: bytes, width, base: int, source: Source):
+def _parse(lines: bytes, base: int, source: Source):
     from sklearn.datasets import load_svmlight_file
 
     try:
-        X, y = load_svmlight_file(io.BytesIO(lines), n_features=width, zero_based=base == 0)
+        return load_svmlight_file(io.BytesIO(lines), zero_based=base == 0)
     except ValueError as error:
         raise ValueError(f"{source.name} is no svmlight file: {error}") from None
-    return X, y.astype(np.int64) if (y == np.round(y)).all() else y
+
+
+def _whole(y: np.ndarray) -> np.ndarray:
+    """Labels as whole numbers where they are."""
+    return y.astype(np.int64) if (y == np.round(y)).all() else y
 
 
 def _read_npz(source: Source):

@@ -8,7 +8,8 @@ import io
 import re
 import sys
 import zlib
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,9 @@ FORMATS = {
 }
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2"}
 TABLES = ("csv", "tsv", "parquet", "arrow")
+Watch = Callable[[int, int | None], None]
+# Bytes read at a time.
+PIECE = 1 << 22
 # How much of a file is looked at to tell what it is.
 _GLANCE = 1 << 14
 _SVMLIGHT = re.compile(rb"^[-+\d.eE,]+(\s+qid:\d+)?(\s+\d+:[-+\d.eEnaif]+)+\s*(#.*)?$")
@@ -42,6 +46,7 @@ class Source:
     compression: str | None = None
     delimiter: str = ","
     stream: Any = None
+    watch: Watch | None = None
 
     @property
     def name(self) -> str:
@@ -54,27 +59,61 @@ class Source:
     def open(self):
         """The bytes, decompressed, as a file."""
         raw = self.stream if self.path is None else self.path.open("rb")
+        if self.watch is not None:
+            size = None if self.path is None else self.path.stat().st_size
+            raw = io.BufferedReader(Watched(raw, size, self.watch))
         if self.compression == "gzip":
             return gzip.open(raw)
         return bz2.open(raw) if self.compression == "bz2" else raw
 
     def seekable(self):
         """The same where one must jump about: a pipe is read into memory."""
+        if self.path is not None and self.compression is None:
+            return self.path.open("rb")
+        return io.BytesIO(self.read())
+
+    def read(self) -> bytes:
+        """All bytes, decompressed."""
         file = self.open()
-        plain = self.path is not None and self.compression is None
-        return file if plain else io.BytesIO(file.read())
+        try:
+            return b"".join(iter(lambda: file.read(PIECE), b""))
+        finally:
+            if self.path is not None:
+                file.close()
 
 
-def find_source(path: Path | str, format: str | None = None) -> Source:
+class Watched(io.RawIOBase):
+    """A file that tells how much of it has been read."""
+
+    def __init__(self, file, size: int | None, watch: Watch):
+        self.file, self.size, self.watch, self.done = file, size, watch, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room) -> int:
+        got = self.file.readinto1(room)
+        self.done += got
+        self.watch(self.done, self.size)
+        return got
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
+def find_source(path: Path | str, format: str | None = None, watch: Watch | None = None) -> Source:
     """What kind of file this is, by its name, else by its first bytes.
 
-    ``-`` is standard input.
+    ``-`` is standard input.  ``watch(done, size)`` is told the bytes read as they are read, and
+    how many there are where that is known.
     """
     if str(path) == "-":
         stream = sys.stdin.buffer
         if not hasattr(stream, "peek"):
             stream = io.BufferedReader(stream)
-        return _recognised(None, stream.peek(_GLANCE), [], format, stream)
+        found = _recognised(None, stream.peek(_GLANCE), [], format, stream)
+        return replace(found, watch=watch)
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Name one of the files in it.")
@@ -82,7 +121,8 @@ def find_source(path: Path | str, format: str | None = None) -> Source:
         raise FileNotFoundError(f"There is no file {path}.{_similar(path)}")
     with path.open("rb") as file:
         glance = file.read(_GLANCE)
-    return _recognised(path, glance, [s.lower() for s in path.suffixes], format, None)
+    found = _recognised(path, glance, [s.lower() for s in path.suffixes], format, None)
+    return replace(found, watch=watch)
 
 
 def _recognised(path, glance: bytes, suffixes: list[str], format: str | None, stream) -> Source:

@@ -16,10 +16,9 @@ from contextlib import contextmanager
 import pyarrow as pa
 from pyarrow import csv
 
-from .source import Source
+from .source import PIECE, Source
 
-# Bytes of a CSV file parsed together, and how many such pieces at a time.
-PIECE = 1 << 22
+# How many pieces of a CSV file are parsed at a time.
 MOST_WORKERS = 16
 # Rows of a Parquet or Arrow file handled together.
 ROWS = 1 << 16
@@ -108,7 +107,7 @@ class TooNarrow(Exception):
 
 def _read_csv(source: Source) -> pa.Table:
     """All of it, with types guessed from the first piece and widened where a later one needs it."""
-    data = None if source.path is not None else source.open().read()
+    data = None if source.path is not None else source.read()
     types: dict[str, pa.DataType] = {}
     while True:
         with source.open() if data is None else io.BytesIO(data) as file:

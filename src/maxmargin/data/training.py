@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from .labels import choose_target, labels_like, labels_of
 from .matrices import read_matrix
-from .source import find_source
+from .source import Watch, find_source
 from .tables import check_columns, read_table
 
 
@@ -41,9 +41,11 @@ class Labelled:
         return Labelled(self.name, rows, self.y[some], self.target, weight, self.base, self.notes)
 
 
-def read_labelled(path, target: str | None, weights: str | None, format: str | None) -> Labelled:
+def read_labelled(
+    path, target: str | None, weights: str | None, format: str | None, watch: Watch | None = None
+) -> Labelled:
     """Training data from a file; rows without a label are left out, and counted."""
-    source = find_source(path, format)
+    source = find_source(path, format, watch)
     if source.is_table:
         return label_table(read_table(source), target, weights, source.name)
     if weights is not None or target is not None:
@@ -78,9 +80,9 @@ def label_table(table: pa.Table, target, weights, name: str) -> Labelled:
     return data
 
 
-def read_like(path, model, format: str | None, weights: str | None = None) -> Labelled:
+def read_like(path, model, format: str | None, watch: Watch | None = None) -> Labelled:
     """Data with labels for a model that exists: its target, its classes."""
-    source = find_source(path, format)
+    source = find_source(path, format, watch)
     classes = model.model.classes_
     if source.is_table != model.is_table:
         here, there = ("table", "matrix") if source.is_table else ("matrix", "table")
@@ -92,12 +94,9 @@ def read_like(path, model, format: str | None, weights: str | None = None) -> La
         return Labelled(source.name, X, np.asarray(y), "y")
     table = read_table(source)
     check_columns([model.target, *model.preparation.types()], table.schema.names, source.name)
-    y = labels_like(table.column(model.target), classes)
-    data = Labelled(source.name, table, y, model.target)
-    if weights is not None:
-        check_columns([weights], table.schema.names, source.name)
-        data.weight = _weights(table.column(weights), weights)
-    return data
+    return Labelled(
+        source.name, table, labels_like(table.column(model.target), classes), model.target
+    )
 
 
 def without_missing(data: Labelled, features: list[str]) -> Labelled:

@@ -286,7 +286,8 @@ class Check:
         if (marks := self.lengths["l"]) != len(places):
             raise Mismatch(f"_map is for {marks} landmarks, but there are {len(places)}")
         same = (
-            np.shape(getattr(linear, "coef_", None)) == (self.lengths["m"], self.lengths["r"])
+            hasattr(linear, "coef_")
+            and linear.coef_.shape == (self.lengths["m"], self.lengths["r"])
             and linear.multiclass == self.model.multiclass
             and np.array_equal(linear.classes_, self.fitted["classes_"])
         )

@@ -30,7 +30,7 @@ def basis_nodes(graph, basis: Basis, X: str) -> str:
 def _polynomial(graph, X: str, width: int, degree: int) -> str:
     """Every product is its first column times a product of one column less."""
     parts, last = [X], X
-    before = {(j,): j for j in range(width)}
+    before: dict[tuple[int, ...], int] = {(j,): j for j in range(width)}
     for each in range(2, degree + 1):
         products = list(combinations_with_replacement(range(width), each))
         first = np.array([product[0] for product in products], dtype=np.int64)

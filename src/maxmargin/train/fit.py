@@ -61,7 +61,7 @@ def fit_table(
         if plan.tune:
             tuning, estimator, warned = tune(
                 lambda C: make_estimator(method, plan, C, left()),
-                X, data.y, data.weight, plan.folds, plan.seed,
+                X, data.y, data.weight, plan.folds, plan.seed, plan.threads,
             )  # fmt: skip
             notes += warned
             C = tuning.C

@@ -57,6 +57,7 @@ class Plan:
     tol: float | None = None
     max_seconds: float = np.inf
     seed: int = 0
+    threads: int | None = None
 
 
 def find_method(plan: Plan) -> Method:

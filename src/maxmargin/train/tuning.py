@@ -14,6 +14,8 @@ import maxmargin
 from ..select.deal import deal
 
 CS = np.logspace(-3, 3, 13)
+# Values of X below which the fits of a fold are mostly Python, which threads cannot share.
+SMALL = 200_000
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,13 @@ class Tuning:
         }
 
 
-def tune(make: Callable, X, y, weight, folds: int, seed: int) -> tuple[Tuning, Any, list[str]]:
+def tune(
+    make: Callable, X, y, weight, folds: int, seed: int, threads: int | None = None
+) -> tuple[Tuning, Any, list[str]]:
     """The C with the fewest errors on held-out rows, the smallest of equals.
 
-    ``make(C)`` is an estimator.  Returns the model fitted with that C too, and its warnings.
+    ``make(C)`` is an estimator.  ``threads`` is the most to use, None for one a core.  Returns the
+    model fitted with that C too, and its warnings.
     """
     fewest = int(np.unique(y, return_counts=True)[1].min())
     if fewest < 2:
@@ -60,7 +65,8 @@ def tune(make: Callable, X, y, weight, folds: int, seed: int) -> tuple[Tuning, A
     like = make(1.0)
     cls = getattr(maxmargin, f"{type(like).__name__}CV")
     shared = set(cls._get_param_names()) & set(like._get_param_names())
-    search = cls(Cs=CS, cv=splits, **{name: getattr(like, name) for name in shared})
+    jobs = 1 if X.size < SMALL else (threads or -1)
+    search = cls(Cs=CS, cv=splits, n_jobs=jobs, **{name: getattr(like, name) for name in shared})
     notes = fit_quietly(search, X, y, sample_weight=weight)
     tuning = Tuning(np.asarray(search.Cs_), 1.0 - search.scores_, int(search.best_index_))
     return tuning, search.plain(), notes

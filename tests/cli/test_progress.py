@@ -1,0 +1,84 @@
+"""Progress at a terminal, and nowhere else; threads as many as asked for."""
+
+import os
+import pty
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from maxmargin.select import folds
+
+from .helpers import write
+
+
+def slowly(folder, *options) -> tuple[str, str]:
+    """Feed a table within three seconds to ``fit -``; stdout, and what a terminal shows."""
+    terminal, end = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "maxmargin", "fit", "-", "-t", "y", "--C", "1", *options],
+        cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=end,
+    )  # fmt: skip
+    os.close(end)
+    process.stdin.write(b"x,y\n")
+    for _ in range(8):
+        process.stdin.write(b"1.5,yes\n-2.5,no\n" * 40_000)
+        process.stdin.flush()
+        time.sleep(0.5)
+    out, _ = process.communicate(timeout=120)
+    shown = b""
+    while True:
+        try:
+            shown += os.read(terminal, 1 << 16)
+        except OSError:  # nobody is left at the other end
+            break
+    os.close(terminal)
+    assert process.returncode == 0
+    return out.decode(), shown.decode()
+
+
+def test_a_slow_file(tmp_path):
+    out, shown = slowly(tmp_path)
+    assert "[maxmargin] reading: " in shown
+    assert " MB" in shown
+    assert shown.count("\r\n") == shown.count("\n") == 1  # one line, rewritten
+    assert "reading" not in out
+
+
+def test_nothing_with_json(tmp_path):
+    out, shown = slowly(tmp_path, "--json")
+    assert shown == ""
+    assert out.startswith("{")
+
+
+@pytest.mark.parametrize(
+    ("options", "most"), [(["--threads", 1], 1), (["--threads", 3], 3), ([], None)]
+)
+def test_threads_over_folds(maxmargin, tmp_path, monkeypatch, most):
+    X = np.random.default_rng(0).standard_normal((20_000, 11))
+    columns = {f"x{j}": X[:, j] for j in range(11)} | {"y": X[:, 0] + X[:, 1] > 0}
+    data = write(pa.table(columns), tmp_path / "t.parquet")
+    used = []
+
+    class Pool(folds.ThreadPoolExecutor):
+        def __init__(self, threads, **given):
+            used.append(threads)
+            super().__init__(threads, **given)
+
+    monkeypatch.setattr(folds, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr("maxmargin.train.tuning.CS", np.array([0.1, 1.0]))
+    before = pa.cpu_count()
+    options = [] if most is None else ["--threads", most]
+    maxmargin("fit", data, "-t", "y", *options, "--json")
+    pa.set_cpu_count(before)
+    expected = min(5, most or os.cpu_count())
+    assert used == ([] if expected == 1 else [expected])
+
+
+def test_small_tables_need_no_threads(maxmargin, monkeypatch):
+    monkeypatch.setattr(folds, "ThreadPoolExecutor", lambda *_, **__: pytest.fail("threads"))
+    maxmargin("fit", "--threads", 2)
+    pa.set_cpu_count(os.cpu_count())
