@@ -27,6 +27,7 @@ gallery: $(VENV)/.installed-test
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.footprint
+	$(BIN)/python -m benchmarks.files
 	$(BIN)/python -m benchmarks.perceptron
 	$(BIN)/python -m benchmarks.closed_forms
 	$(BIN)/python -m benchmarks.softmax $(if $(DATA),--data $(DATA))

@@ -54,9 +54,7 @@ def test_nothing_with_json(tmp_path):
     assert out.startswith("{")
 
 
-@pytest.mark.parametrize(
-    ("options", "most"), [(["--threads", 1], 1), (["--threads", 3], 3), ([], None)]
-)
+@pytest.mark.parametrize("most", [1, 3, None])
 def test_threads_over_folds(maxmargin, tmp_path, monkeypatch, most):
     X = np.random.default_rng(0).standard_normal((20_000, 11))
     columns = {f"x{j}": X[:, j] for j in range(11)} | {"y": X[:, 0] + X[:, 1] > 0}

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from ..select.methods import METHODS
 from .bundled import DEMOS
 
-METHODS = "svm, logistic, least-squares, fisher, perceptron, kernel-svm, kernel-ridge"
 COLUMNS, CHOICE, JUDGE, EFFORT = "Columns", "Choice of model", "Judgement", "Effort and output"
 
 Data = Annotated[
@@ -62,7 +62,9 @@ Format = Annotated[
         rich_help_panel=COLUMNS,
     ),
 ]
-Method = Annotated[str, typer.Option("--method", "-m", help=f"{METHODS}.", rich_help_panel=CHOICE)]
+Method = Annotated[
+    str, typer.Option("--method", "-m", help=f"{', '.join(METHODS)}.", rich_help_panel=CHOICE)
+]
 Price = Annotated[
     float | None,
     typer.Option("--C", help="Price of slack, inf for a hard margin.", rich_help_panel=CHOICE),

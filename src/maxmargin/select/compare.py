@@ -23,7 +23,8 @@ from sklearn.model_selection import StratifiedKFold, check_cv
 from ..certify.separability import NotSeparableError
 from ..estimators.separate import separability
 from ..estimators.validation import Question, check_training
-from .methods import BASES, METHODS, Basis, Method, Shape, chosen, pipeline
+from .candidates import BASES, Basis, chosen, make, pipeline
+from .methods import METHODS, Method, Shape
 from .records import as_frame, as_html, as_text
 
 Record = dict[str, Any]
@@ -121,7 +122,7 @@ def compare(
     X, y : training points and labels, as every classifier takes them
     methods : "all", names, a dictionary, or (name, estimator) pairs of your own
         Known: svm, svm-sum, svm-rest, svm-pairs, logistic, perceptron, least-squares, fisher,
-        kernel-svm, kernel-ridge.  "all" takes those that suit the data.
+        kernel-svm, kernel-ridge, kernel-perceptron.  "all" takes those that suit the data.
     bases : "all", names, or (name, transformer) pairs of your own
         Known: "as given", polar, quadratic, radial.  Kernel methods and your own estimators
         take the features as given.
@@ -177,7 +178,7 @@ def _candidates(X, shape: Shape, methods, bases, folds):
             linear = isinstance(method, Method) and method.linear
             if not linear and basis_name != first:
                 continue
-            own = clone(method) if not isinstance(method, Method) else method.make(folds, shape)
+            own = make(method, folds, shape) if isinstance(method, Method) else clone(method)
             basis = change.make() if isinstance(change, Basis) else change
             shown = basis_name if linear else "as given"
             yield name, shown, pipeline(own, basis if linear else None, X)

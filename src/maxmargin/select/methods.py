@@ -1,35 +1,20 @@
-"""The methods and bases that ``compare`` knows: each an estimator that tunes itself.
+"""The methods by name: one table, for ``compare`` and for the command line.
 
-A linear method may follow any basis; a kernel is a basis of its own.  Features are scaled to
-unit spread first (sparse ones to unit largest value), for C and alpha weigh all weights alike.
+Importing it costs nothing: estimators are named, and looked up when one is made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
-import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator, clone
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+import maxmargin
 
-from ..estimators.fisher import FisherDiscriminant
-from ..estimators.kernel_ridge import KernelRidgeClassifier
-from ..estimators.kernel_svm import KernelSVM
-from ..estimators.least_squares import LeastSquaresClassifier
-from ..estimators.perceptron import Perceptron
-from ..represent.bases import PolarBasis, QuadraticBasis, RadialBasis
-from .kernel_svm_cv import KernelSVMCV
-from .linear_svm_cv import LinearSVMCV
-from .logistic_regression_cv import LogisticRegressionCV
-
-ALPHAS = np.logspace(-3, 3, 13)
-# Columns, and values in all, up to which a basis is worth trying.
-MOST_POLAR, MOST_QUADRATIC, MOST_VALUES = 6, 40, 3e7
-# Rows up to which kernel methods are exact; beyond, a Nyström approximation of this rank.
-EXACT_ROWS, RANK, RIDGE_ROWS = 20_000, 500, 5_000
+# Ridges that leave-one-out errors choose from: two a power of ten, from 1e-4 to 1e4.
+ALPHAS = [10.0 ** (half / 2) for half in range(-8, 9)]
+# Rows up to which kernel ridge regression, of cost n³, is worth trying.
+RIDGE_ROWS = 5_000
 
 
 class Shape(NamedTuple):
@@ -41,97 +26,60 @@ class Shape(NamedTuple):
     sparse: bool
 
 
-class Method(NamedTuple):
-    """How to make the estimator, given the inner folds; whether it works on any basis."""
+@dataclass(frozen=True)
+class Method:
+    """An estimator of ours, and how it is used where users name it.
 
-    make: Callable
-    linear: bool
+    ``C`` is the parameter that the price of slack sets ("alpha" is 1/C); ``tuned`` says that its
+    ``…CV`` chooses C by cross-validation.  ``fixed`` are parameters it always gets, ``compared``
+    those it gets in ``compare``, and ``suits`` whether "all" should try it there.
+    """
+
+    name: str
+    estimator: str
+    C: str | None = "C"
+    tuned: bool = True
+    kernel: bool = False
+    weights: bool = True
+    fixed: dict[str, Any] = field(default_factory=dict)
+    compared: dict[str, Any] = field(default_factory=dict)
     suits: Callable[[Shape], bool] = lambda shape: True
 
+    @property
+    def linear(self) -> bool:
+        """Whether it may follow any change of basis; a kernel is one of its own."""
+        return not self.kernel
 
-class Basis(NamedTuple):
-    make: Callable[[], BaseEstimator | None]
-    suits: Callable[[Shape], bool] = lambda shape: True
+    def estimator_class(self) -> Any:
+        return getattr(maxmargin, self.estimator)
+
+    def search_class(self) -> Any:
+        return getattr(maxmargin, f"{self.estimator}CV")
 
 
-def _kernel_svm(folds, shape: Shape):
-    if shape.rows <= EXACT_ROWS:
-        return KernelSVMCV(cv=folds)
-    return KernelSVM(rank=RANK)
+def _many(shape: Shape) -> bool:
+    return shape.classes > 2
 
 
 METHODS: dict[str, Method] = {
-    "svm": Method(lambda folds, shape: LinearSVMCV(cv=folds), True),
-    "svm-sum": Method(
-        lambda folds, shape: LinearSVMCV(cv=folds, multiclass="sum"), True, lambda s: s.classes > 2
-    ),
-    "svm-rest": Method(
-        lambda folds, shape: LinearSVMCV(cv=folds, multiclass="rest"), True, lambda s: s.classes > 2
-    ),
-    "svm-pairs": Method(
-        lambda folds, shape: LinearSVMCV(cv=folds, multiclass="pairs"),
-        True,
-        lambda s: s.classes > 2,
-    ),
-    "logistic": Method(lambda folds, shape: LogisticRegressionCV(cv=folds), True),
-    "perceptron": Method(lambda folds, shape: Perceptron(average=True, random_state=0), True),
-    "least-squares": Method(lambda folds, shape: LeastSquaresClassifier(alphas=ALPHAS), True),
-    "fisher": Method(
-        lambda folds, shape: FisherDiscriminant(shrinkage="auto"), True, lambda s: not s.sparse
-    ),
-    "kernel-svm": Method(_kernel_svm, False),
-    "kernel-ridge": Method(
-        lambda folds, shape: KernelRidgeClassifier(kernel="rbf", alphas=ALPHAS),
-        False,
-        lambda s: s.rows <= RIDGE_ROWS,
-    ),
-}
-
-BASES: dict[str, Basis] = {
-    "as given": Basis(lambda: None),
-    "polar": Basis(PolarBasis, lambda s: not s.sparse and 2 <= s.columns <= MOST_POLAR),
-    "quadratic": Basis(
-        QuadraticBasis,
-        lambda s: (
-            not s.sparse
-            and s.columns <= MOST_QUADRATIC
-            and 0.5 * s.rows * s.columns**2 <= MOST_VALUES
-        ),
-    ),
-    "radial": Basis(
-        lambda: RadialBasis(random_state=0), lambda s: not s.sparse and 30 <= s.rows <= EXACT_ROWS
-    ),
-}
-
-
-def pipeline(estimator, basis, X):
-    """Scaling, basis and scaling of what it makes, then the estimator."""
-    if sparse.issparse(X):
-        return make_pipeline(MaxAbsScaler(), estimator)
-    if basis is None:
-        return make_pipeline(StandardScaler(), estimator)
-    return make_pipeline(StandardScaler(), clone(basis), StandardScaler(), estimator)
-
-
-def chosen(what, known: dict, kind: str, shape: Shape) -> dict:
-    """Name → entry: all that suit the data, the names listed, or the user's own estimators."""
-    if isinstance(what, str) and what == "all":
-        return {name: entry for name, entry in known.items() if entry.suits(shape)}
-    if isinstance(what, str):
-        what = [what]
-    named = dict(what) if isinstance(what, dict) else {}
-    for entry in [] if isinstance(what, dict) else what:
-        name, own = entry if isinstance(entry, tuple) else (entry, None)
-        named[str(name)] = own
-    result = {}
-    for name, own in named.items():
-        if own is None and name not in known:
-            names = ", ".join(repr(each) for each in known)
-            raise ValueError(
-                f"{kind} must be 'all' or name some of {names}, or be (name, estimator) pairs of "
-                f"your own; got {name!r}."
-            )
-        result[name] = known[name] if own is None else own
-    if not result:
-        raise ValueError(f"{kind} names nothing to compare.")
-    return result
+    method.name: method
+    for method in (
+        Method("svm", "LinearSVM"),
+        Method("svm-sum", "LinearSVM", fixed={"multiclass": "sum"}, suits=_many),
+        Method("svm-rest", "LinearSVM", fixed={"multiclass": "rest"}, suits=_many),
+        Method("svm-pairs", "LinearSVM", fixed={"multiclass": "pairs"}, suits=_many),
+        Method("logistic", "LogisticRegression"),
+        Method("perceptron", "Perceptron", C=None, tuned=False, weights=False,
+               fixed={"average": True, "max_passes": 100, "random_state": 0},
+               compared={"max_passes": 1000}),
+        Method("least-squares", "LeastSquaresClassifier", C="alpha", tuned=False),
+        Method("fisher", "FisherDiscriminant", C=None, tuned=False,
+               compared={"shrinkage": "auto"}, suits=lambda shape: not shape.sparse),
+        Method("kernel-svm", "KernelSVM", kernel=True),
+        Method("kernel-ridge", "KernelRidgeClassifier", C="alpha", tuned=False, kernel=True,
+               suits=lambda shape: shape.rows <= RIDGE_ROWS),
+        Method("kernel-perceptron", "KernelPerceptron", C=None, tuned=False, kernel=True,
+               weights=False, fixed={"max_passes": 100, "random_state": 0},
+               suits=lambda shape: False),
+    )
+}  # fmt: skip

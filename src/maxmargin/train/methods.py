@@ -1,46 +1,13 @@
-"""The methods of the command line by name, and how their parameters are called there."""
+"""What a user of the command line asks for, and the estimator that does it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-import maxmargin
-
-# Ridges that leave-one-out errors choose from.
-ALPHAS = np.logspace(-4, 4, 17)
-
-
-@dataclass(frozen=True)
-class Method:
-    """An estimator, what ``--C`` sets of it, and whether its C is chosen by cross-validation."""
-
-    name: str
-    estimator: str
-    C: str | None = "C"
-    tuned: bool = True
-    kernel: bool = False
-    weights: bool = True
-    fixed: dict[str, Any] = field(default_factory=dict)
-
-
-METHODS = {
-    method.name: method
-    for method in (
-        Method("svm", "LinearSVM"),
-        Method("logistic", "LogisticRegression"),
-        Method("least-squares", "LeastSquaresClassifier", C="alpha", tuned=False),
-        Method("fisher", "FisherDiscriminant", C=None, tuned=False),
-        Method("perceptron", "Perceptron", C=None, tuned=False, weights=False,
-               fixed={"average": True, "max_passes": 100}),
-        Method("kernel-svm", "KernelSVM", kernel=True),
-        Method("kernel-ridge", "KernelRidgeClassifier", C="alpha", tuned=False, kernel=True),
-        Method("kernel-perceptron", "KernelPerceptron", C=None, tuned=False, kernel=True,
-               weights=False, fixed={"max_passes": 100}),
-    )
-}  # fmt: skip
+from ..select.methods import ALPHAS, METHODS, Method
 
 
 @dataclass(frozen=True)
@@ -72,6 +39,9 @@ def find_method(plan: Plan) -> Method:
         raise ValueError(f"--kernel goes with the kernel methods, not with --method {name}.")
     if plan.basis is not None and method.kernel:
         raise ValueError("--basis and a kernel are two ways to the same end. Use one of them.")
+    rule = method.fixed.get("multiclass")
+    if rule is not None and plan.multiclass not in (None, rule):
+        raise ValueError(f"--method {name} is --multiclass {rule}, not {plan.multiclass}.")
     if plan.C is not None and method.C is None:
         raise ValueError(f"--method {name} has no C.")
     return method
@@ -79,7 +49,7 @@ def find_method(plan: Plan) -> Method:
 
 def make_estimator(method: Method, plan: Plan, C: float | None, seconds: float):
     """The estimator with its parameters; of closed forms α is 1/C."""
-    cls = getattr(maxmargin, method.estimator)
+    cls = method.estimator_class()
     names = set(cls._get_param_names())
     given: dict[str, Any] = dict(method.fixed)
     if method.kernel:

@@ -1,0 +1,149 @@
+"""Files and the command line:  python -m benchmarks.files [--rows 1000000]
+
+Reading a CSV table beside pyarrow and polars, ``predict`` beside reading, and the time from
+pressing return to the prompt of ``--help``, ``version`` and ``fit`` on iris.  Every figure is the
+best of several runs, those compared taking turns; the processor time of commands is told beside
+the wall time, since a machine may be busy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv
+
+RESULTS = Path(__file__).parent / "results"
+ROUNDS = 5
+
+
+def write_table(path: Path, rows: int, columns: int = 20) -> None:
+    """Standard normal numbers with six digits, and labels yes and no."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((rows, columns)).round(6)
+    table = {f"x{j}": X[:, j] for j in range(columns)}
+    table["y"] = np.where(X[:, 0] + X[:, 1] + rng.standard_normal(rows) > 0, "yes", "no")
+    csv.write_csv(pa.table(table), path)
+
+
+def best(jobs: dict[str, Callable[[], object]]) -> dict[str, float]:
+    """The least seconds of every job; they take turns, so that a busy minute hits all of them."""
+    seconds = dict.fromkeys(jobs, np.inf)
+    for _ in range(ROUNDS):
+        for name, job in jobs.items():
+            began = time.perf_counter()
+            job()
+            seconds[name] = min(seconds[name], time.perf_counter() - began)
+    return seconds
+
+
+def reading(path: Path) -> dict:
+    import polars
+
+    from maxmargin.data.source import find_source
+    from maxmargin.data.tables import read_table
+
+    seconds = best(
+        {
+            "maxmargin": lambda: read_table(find_source(path)),
+            "pyarrow": lambda: csv.read_csv(path),
+            "polars": lambda: polars.read_csv(path),
+        }
+    )
+    ours = seconds["maxmargin"]
+    print(
+        f"reading {path.stat().st_size / 1e6:.0f} MB of CSV: {ours:.2f} s, "
+        f"{ours / seconds['pyarrow']:.2f} × pyarrow, {ours / seconds['polars']:.2f} × polars "
+        "(bar 1.2 × one of them)"
+    )
+    return {"case": "reading", "bytes": path.stat().st_size, **seconds}
+
+
+def predicting(path: Path, model: Path) -> dict:
+    """A whole model on the same file, read by our reader: from text to numbers, to predictions
+    in memory, and to a file."""
+    from maxmargin import load
+    from maxmargin.cli.predict import _write
+    from maxmargin.data.columns import Notes
+    from maxmargin.data.source import find_source
+    from maxmargin.data.tables import read_table
+    from maxmargin.train.predict import stream
+
+    fitted = load(model)
+
+    def batches():
+        return stream(fitted, find_source(path), [], False, Notes())
+
+    def to_file():
+        with path.with_name("out.csv").open("wb") as file:
+            _write(batches(), file, None)
+
+    seconds = best(
+        {
+            "reading": lambda: read_table(find_source(path)),
+            "predicting": lambda: [batch.num_rows for batch in batches()],
+            "predicting to CSV": to_file,
+        }
+    )
+    speed = seconds["reading"] / seconds["predicting"]
+    written = seconds["reading"] / seconds["predicting to CSV"]
+    print(
+        f"predict: {speed:.2f} × the speed of reading (bar 0.7), {written:.2f} × with CSV written"
+    )
+    return {"case": "predicting", **seconds}
+
+
+def commands(folder: Path) -> list[dict]:
+    rows = []
+    bars = {"--help": 0.3, "version": 0.3, "fit": 3.0}
+    for command, bar in bars.items():
+        wall, cpu = np.inf, np.inf
+        for _ in range(ROUNDS):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            began = time.perf_counter()
+            subprocess.run(
+                [sys.executable, "-m", "maxmargin", command],
+                cwd=folder, check=True, capture_output=True,
+            )  # fmt: skip
+            wall = min(wall, time.perf_counter() - began)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            cpu = min(cpu, used)
+        told = "fit on iris, warm cache" if command == "fit" else command
+        print(f"maxmargin {told}: {wall:.2f} s (bar {bar}), {cpu:.2f} s of processor time")
+        rows.append({"case": told, "wall": wall, "cpu": cpu})
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    rows = parser.parse_args().rows
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        found = commands(folder)
+        write_table(folder / "small.csv", 2000)
+        subprocess.run(
+            [sys.executable, "-m", "maxmargin", "fit", "small.csv", "--C", "1"],
+            cwd=folder, check=True, capture_output=True,
+        )  # fmt: skip
+        write_table(folder / "large.csv", rows)
+        found += [
+            reading(folder / "large.csv"),
+            predicting(folder / "large.csv", folder / "model.maxmargin"),
+        ]
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "files.json").write_text(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()
