@@ -6,11 +6,14 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
 from maxmargin import PairwiseRanker
 from maxmargin.cli.app import app
+
+from .helpers import write
 
 
 @pytest.fixture
@@ -70,7 +73,7 @@ def test_the_bundled_example_runs_without_arguments():
         ("x,a1,zz,a1", "line 7: the item 'zz' is not in the table of items"),
         ("x,a1,a1,a1", "line 7: 'a1' against 'a1'"),
         ("x,a1,a2,a3", "winner 'a3'"),
-        ("x,a1,a2", "line 7: 3 entries, but the header names 4 columns"),
+        ("x,a1,a2", "Expected 4 columns, got 3: x,a1,a2"),
     ],
 )
 def test_bad_lines_are_named(files, line, message):
@@ -87,8 +90,8 @@ def test_bad_lines_are_named(files, line, message):
         ("name\na1\n", "no features"),
         ("name,size\na1,1\na1,2\n", "line 3: 'a1' was on line 2 already"),
         ("name,size\na1,\n", "line 2: size is empty"),
-        ("name,size\n", "no data"),
-        ("name,size\na1,inf\na2,1\n", "not a finite number"),
+        ("name,size\n", "has columns but no rows"),
+        ("name,size\na1,inf\na2,1\n", "'size' holds an infinite value"),
     ],
 )
 def test_bad_items_are_named(files, text, message):
@@ -105,3 +108,23 @@ def test_errors_end_with_code_two_and_one_sentence(tmp_path):
     assert done.returncode == 2
     assert "rank needs two files" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_names_that_look_like_numbers_and_other_formats(tmp_path):
+    """ "007" is a name, in both files; a column that says nothing is left out and told."""
+    table = {"id": ["007", "1e3", "42"], "size": [1.0, 2.0, 3.0], "same": [5, 5, 5]}
+    write(pa.table(table), tmp_path / "items.tsv")
+    write(pa.table(table), tmp_path / "items.parquet")
+    text = "item_a,item_b,winner\n007,1e3,1e3\n42,1e3,42\n"
+    (tmp_path / "pairs.csv").write_text(text)
+    for items in ("items.tsv", "items.parquet"):
+        told = json.loads(run(tmp_path / "pairs.csv", "--items", tmp_path / items, "--json").stdout)
+        assert [row["item"] for row in told["items"]] == ["42", "1e3", "007"]
+        assert list(told["weights"]) == ["size"]
+        assert told["notes"] == ["same was left out: it has one value only, 5"]
+
+
+def test_spaces_around_names_do_not_matter(files):
+    comparisons, items = files
+    comparisons.write_text("item_a,item_b,winner\n a1 ,a2, a2\n")
+    assert json.loads(run(comparisons, "--items", items, "--json").stdout)["comparisons"] == 1

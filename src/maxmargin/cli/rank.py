@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import sys
 from pathlib import Path
@@ -11,10 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .bundled import EXAMPLES
+from .interrupt import cautiously
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
+
+    from ..data.items import Items
 
 # Names of a winner that stand for a side, or for nobody.
 FIRST, SECOND, NOBODY = {"a", "item_a"}, {"b", "item_b"}, {"", "tie", "draw", "none"}
@@ -23,11 +27,11 @@ FIRST, SECOND, NOBODY = {"a", "item_a"}, {"b", "item_b"}, {"", "tie", "draw", "n
 def rank(
     comparisons: Annotated[
         Path | None,
-        typer.Argument(help="CSV or TSV with the columns item_a, item_b and winner."),
+        typer.Argument(help="A table with the columns item_a, item_b and winner."),
     ] = None,
     items: Annotated[
         Path | None,
-        typer.Option(help="CSV or TSV of the items' features, one row per item."),
+        typer.Option(help="A table of the items' features, one row per item."),
     ] = None,
     name: Annotated[
         str | None, typer.Option(help="Column of ITEMS that holds the name. [default: the first]")
@@ -51,7 +55,7 @@ def rank(
     """
     from rich.console import Console
 
-    from .columns import read_features
+    from ..data.items import read_items
 
     if comparisons is None and items is None:
         comparisons, items = EXAMPLES / "comparisons.csv", EXAMPLES / "items.csv"
@@ -60,11 +64,12 @@ def rank(
             "rank needs two files: the comparisons, and --items with the features of every item. "
             "Without any it shows the bundled example."
         )
-    names, features, X = read_features(items, name)
-    pairs, ties = _read_comparisons(comparisons, names)
-    result = _learn(names, features, X, pairs, ties, C, scale)
+    table = read_items(items, name)
+    pairs, ties = _read_comparisons(comparisons, table.names)
+    result = _learn(table, pairs, ties, C, scale)
     if out is not None:
-        _write(out, result)
+        with cautiously(out):
+            _write(out, result)
     if as_json:
         print(json.dumps(result, indent=2, ensure_ascii=False))
     else:
@@ -75,10 +80,10 @@ def rank(
 
 def _read_comparisons(path: Path, names: list[str]) -> tuple[np.ndarray, int]:
     """(winner, loser) rows of the items, and the number of ties left out."""
+    from ..data.items import read_words
     from ..estimators.object_preferences import pairs_from_comparisons
-    from .columns import read_columns
 
-    a, b, winner = read_columns(path, ("item_a", "item_b", "winner"))
+    a, b, winner = read_words(path, ("item_a", "item_b", "winner"))
     kept: list[list[str]] = [[], [], []]
     known = set(names)
     for line, (first, second, best) in enumerate(zip(a, b, winner, strict=True), start=2):
@@ -106,12 +111,13 @@ def _read_comparisons(path: Path, names: list[str]) -> tuple[np.ndarray, int]:
     return pairs, len(a) - len(kept[0])
 
 
-def _learn(names, features, X, pairs, ties: int, C: float, scale: bool) -> dict:
+def _learn(table: Items, pairs, ties: int, C: float, scale: bool) -> dict:
     """Fit and collect everything there is to tell."""
     import numpy as np
 
     from ..estimators.pairwise_ranker import PairwiseRanker
 
+    names, features, X = table.names, table.features, table.X
     spread = X.std(axis=0) if scale else np.ones(X.shape[1])
     spread = np.where(spread > 0.0, spread, 1.0)
     X = (X - X.mean(axis=0)) / spread  # the average item then has score 0
@@ -128,6 +134,7 @@ def _learn(names, features, X, pairs, ties: int, C: float, scale: bool) -> dict:
         "certificate": str(certificate),
         "relative_gap": certificate.relative_gap,
         "proved": certificate.holds(ranker.tol),
+        "notes": table.notes,
         "weights": {
             feature: {"per_unit": w / s, "per_spread": w}
             for feature, w, s in zip(features, ranker.coef_.tolist(), spread.tolist(), strict=True)
@@ -166,6 +173,8 @@ def _show(console: Console, result: dict, top: int) -> None:
     for feature, w in sorted(result["weights"].items(), key=lambda p: -abs(p[1]["per_spread"])):
         weights.add_row(feature, f"{w['per_spread']:+.3f}", f"{w['per_unit']:+.4g}")
     console.print(weights)
+    for note in result["notes"]:
+        console.print(f"note: {note}", highlight=False)
     if result["ties_left_out"]:
         console.print(f"{result['ties_left_out']} ties were left out")
     console.print(f"agrees with {result['agreement']:.1%} of the comparisons it learned from")
@@ -173,8 +182,12 @@ def _show(console: Console, result: dict, top: int) -> None:
 
 
 def _write(path: Path, result: dict) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(result["items"][0]))
-        writer.writeheader()
-        writer.writerows(result["items"])
+    from ..store.atomic import replacing
+
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, fieldnames=list(result["items"][0]))
+    writer.writeheader()
+    writer.writerows(result["items"])
+    with replacing(path) as file:
+        file.write(text.getvalue().encode())
     print(f"wrote {path}", file=sys.stderr)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -29,11 +29,12 @@ _CONVERSION = re.compile(
 )
 
 
-def read_table(source: Source) -> pa.Table:
-    """The whole table, with types as found."""
+def read_table(source: Source, words: Iterable[str] = ()) -> pa.Table:
+    """The whole table, with types as found; the columns ``words`` of a CSV file are words, even
+    where they look like numbers."""
     with _explaining(source):
         if source.format in ("csv", "tsv"):
-            table = _read_csv(source)
+            table = _read_csv(source, words)
         elif source.format == "parquet":
             from pyarrow import parquet
 
@@ -44,6 +45,14 @@ def read_table(source: Source) -> pa.Table:
     if table.num_rows == 0:
         raise ValueError(f"{source.name} has columns but no rows.")
     return table
+
+
+def read_header(source: Source) -> list[str]:
+    """The names of the columns."""
+    if source.path is not None and source.format in ("csv", "tsv"):
+        with _explaining(source), source.open() as file:
+            return _header(next(_pieces(file)), source)
+    return read_table(source).schema.names
 
 
 def stream_table(source: Source, types: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
@@ -105,10 +114,10 @@ class TooNarrow(Exception):
         self.column, self.type, self.value = column, type, value
 
 
-def _read_csv(source: Source) -> pa.Table:
+def _read_csv(source: Source, words: Iterable[str]) -> pa.Table:
     """All of it, with types guessed from the first piece and widened where a later one needs it."""
     data = None if source.path is not None else source.read()
-    types: dict[str, pa.DataType] = {}
+    types: dict[str, pa.DataType] = dict.fromkeys(words, pa.string())
     while True:
         with source.open() if data is None else io.BytesIO(data) as file:
             pieces = _pieces(file)
