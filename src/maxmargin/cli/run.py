@@ -75,7 +75,7 @@ def reading(quiet: bool) -> Callable[[int, int | None], None] | None:
     def watch(done: int, size: int | None) -> None:
         nonlocal before
         if done == before:  # nothing more came: the end
-            show.done()
+            return show.done()
         before = done
         of = "" if size is None else f" of {size / MEGA:.0f}"
         show(f"{done / MEGA:.0f}{of} MB")
