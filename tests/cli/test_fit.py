@@ -159,6 +159,7 @@ def test_a_test_file(maxmargin, table, tmp_path):
 
 METHODS = {
     "svm": ["--multiclass", "sum"],
+    "svm-pairs": ["--C", "1"],
     "logistic": [],
     "least-squares": [],
     "fisher": [],

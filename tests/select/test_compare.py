@@ -11,7 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import KernelSVMCV, LinearSVMCV, PolarBasis, compare
+from maxmargin.select.candidates import make
 from maxmargin.select.compare import p_value
+from maxmargin.select.methods import METHODS, Shape
+from maxmargin.train.methods import Plan, find_method, make_estimator
 
 X, Y = load_iris(return_X_y=True)
 
@@ -128,3 +131,23 @@ def test_kernel_svm_cv_is_the_kernel_svm_of_its_c():
     )
     with pytest.raises(ValueError, match="precomputed"):
         KernelSVMCV(kernel="precomputed").fit(points @ points.T, y)
+
+
+def test_one_table_serves_compare_and_the_command_line():
+    """Whatever compare recommends, fit can be asked for; the estimators are the same."""
+    shape = Shape(100, 4, 3, False)
+    for name, method in METHODS.items():
+        theirs = make(method, 3, shape)
+        ours = make_estimator(find_method(Plan(name)), Plan(name), 1.0 if method.C else None, 9.0)
+        assert isinstance(theirs, type(ours))
+        for parameter in method.fixed:
+            if parameter not in method.compared:
+                assert getattr(theirs, parameter) == getattr(ours, parameter)
+    with pytest.raises(ValueError, match="--method svm-sum is --multiclass sum, not rest"):
+        find_method(Plan("svm-sum", multiclass="rest"))
+
+
+def test_large_data_get_an_approximate_kernel():
+    model = make(METHODS["kernel-svm"], 3, Shape(50_000, 4, 2, False))
+    assert type(model).__name__ == "KernelSVM"
+    assert model.rank == 500
