@@ -17,7 +17,8 @@ from .tables import check_columns, read_table
 
 @dataclass
 class Labelled:
-    """Rows with labels; ``rows`` is an Arrow table or a matrix."""
+    """Rows with labels; ``rows`` is an Arrow table or a matrix, ``numbers`` their places in it
+    before any were left out."""
 
     name: str
     rows: Any
@@ -26,6 +27,7 @@ class Labelled:
     weight: np.ndarray | None = None
     base: int = 0
     notes: list[str] = field(default_factory=list)
+    numbers: np.ndarray | None = None
 
     @property
     def is_table(self) -> bool:
@@ -38,7 +40,10 @@ class Labelled:
         """Some of the rows, by number."""
         rows = self.rows.take(pa.array(some)) if self.is_table else self.rows[some]
         weight = None if self.weight is None else self.weight[some]
-        return Labelled(self.name, rows, self.y[some], self.target, weight, self.base, self.notes)
+        numbers = some if self.numbers is None else self.numbers[some]
+        return Labelled(
+            self.name, rows, self.y[some], self.target, weight, self.base, self.notes, numbers
+        )
 
 
 def read_labelled(
@@ -60,14 +65,15 @@ def read_labelled(
         raise ValueError(f"{source.name}: y must be one-dimensional, it has shape {y.shape}.")
     column = pa.table({"y": pa.array(y.tolist() if y.dtype.kind in "OU" else y)})
     y, there = labels_of(column.column("y"), "y", column)
-    return Labelled(source.name, X[there] if len(there) < X.shape[0] else X, y, "y", base=base)
+    X = X[there] if len(there) < X.shape[0] else X
+    return Labelled(source.name, X, y, "y", base=base, numbers=there)
 
 
 def label_table(table: pa.Table, target, weights, name: str) -> Labelled:
     """The labels and weights of a table, apart from its other columns."""
     target = choose_target(table, target, name)
     y, there = labels_of(table.column(target), target, table)
-    data = Labelled(name, table, y, target)
+    data = Labelled(name, table, y, target, numbers=there)
     lost = table.num_rows - len(there)
     if lost:
         table = table.take(pa.array(there))
@@ -104,7 +110,7 @@ def without_missing(data: Labelled, features: list[str]) -> Labelled:
     whole = None
     for name in features:
         column = data.rows.column(name)
-        there = pc.invert(_absent(column))
+        there = pc.invert(absent(column))
         whole = there if whole is None else pc.and_(whole, there)
     kept = np.flatnonzero(np.asarray(whole))
     lost = len(data) - len(kept)
@@ -119,11 +125,12 @@ def without_missing(data: Labelled, features: list[str]) -> Labelled:
     return data
 
 
-def _absent(column: pa.ChunkedArray):
-    absent = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
+def absent(column: pa.ChunkedArray):
+    """Which values are missing: null, not a number, or no word."""
+    hole = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        absent = pc.or_(absent, pc.fill_null(pc.equal(column, ""), True))
-    return absent
+        hole = pc.or_(hole, pc.fill_null(pc.equal(column, ""), True))
+    return hole
 
 
 def _weights(column: pa.ChunkedArray, name: str) -> np.ndarray:

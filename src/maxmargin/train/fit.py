@@ -15,7 +15,7 @@ from ..data.model import MatrixPreparation, TableModel
 from ..data.preparation import Choices, learn
 from ..data.training import Labelled, without_missing
 from .judge import Errors, count_errors
-from .methods import Method, Plan, find_method, make_estimator
+from .methods import Plan, find_method, make_estimator
 from .tuning import Tuning, fit_quietly, tune
 
 
@@ -74,13 +74,13 @@ def fit_table(
     model = TableModel(estimator, preparation, basis, data.target, {})
     result = Fitted(
         model, data, X, tuning,
-        training=count_errors(estimator.predict(X), data.y),
+        training=count_errors(estimator.predict(X), data.y, estimator.classes_),
         test=None if test is None else judge_on(model, test, notes),
-        proved=_proved(estimator),
+        proved=is_proved(estimator),
         seconds={"tune": tuned - prepared, "fit": fitted - tuned, "total": fitted - began},
         notes=notes,
     )  # fmt: skip
-    model.summary.update(_summary(result, method, plan))
+    model.summary.update(summary_of(result, method.name))
     return result
 
 
@@ -102,7 +102,8 @@ def split(data: Labelled, share: float, seed: int) -> tuple[Labelled, Labelled]:
 def judge_on(model: TableModel, test: Labelled, notes: list[str]) -> Errors:
     """Errors on rows the model has not seen."""
     odd = Notes()
-    errors = count_errors(model.model.predict(model.features(test.rows, odd)), test.y)
+    X = model.features(test.rows, odd)
+    errors = count_errors(model.model.predict(X), test.y, model.model.classes_)
     notes += [f"test data, {sentence}" for sentence in odd.sentences()]
     return errors
 
@@ -157,7 +158,7 @@ def _matrix(data: Labelled, choices: Choices) -> MatrixPreparation:
     return MatrixPreparation(X.shape[1], data.base, X.mean(axis=0, dtype=np.float64), scale)
 
 
-def _proved(estimator) -> bool:
+def is_proved(estimator) -> bool:
     """Whether the certificate shows what was asked; a perceptron's says it has no errors."""
     certificate = estimator.certificate_
     if not hasattr(certificate, "holds"):
@@ -165,19 +166,19 @@ def _proved(estimator) -> bool:
     return certificate.holds(getattr(estimator, "tol", 1e-6))
 
 
-def _summary(result: Fitted, method: Method, plan: Plan) -> dict:
+def summary_of(result: Fitted, method: str) -> dict:
     """What the model file tells about the fit: plain numbers and words."""
     labels, counts = np.unique(result.data.y, return_counts=True)
     estimator = result.model.model
     summary: dict[str, Any] = {
         "library": __version__,
-        "method": method.name,
+        "method": method,
         "data": result.data.name,
         "rows": len(result.data),
         "classes": [[str(label), int(count)] for label, count in zip(labels, counts, strict=True)],
         "features": int(estimator.n_features_in_),
         "C": float(estimator.C) if hasattr(estimator, "C") else None,
-        "alpha": float(estimator.alpha_) if method.C == "alpha" else None,
+        "alpha": _ridge(estimator),
         "training": result.training.to_dict(),
         "certificate": str(estimator.certificate_),
         "proved": result.proved,
@@ -194,3 +195,9 @@ def _summary(result: Fitted, method: Method, plan: Plan) -> dict:
         kinds, each = np.unique(estimator.support_kind_, return_counts=True)
         summary["support"] = dict(zip(kinds.tolist(), each.tolist(), strict=True))
     return summary
+
+
+def _ridge(estimator) -> float | None:
+    """The α of a closed form; of others ``alpha_`` are multipliers."""
+    alpha = getattr(estimator, "alpha_", None)
+    return float(alpha) if alpha is not None and np.ndim(alpha) == 0 else None

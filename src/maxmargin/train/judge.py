@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 # Normal quantile of a 95 % interval.
 Z = 1.959963984540054
+# Of more classes than this nobody looks at a table, which has their square in cells.
+MOST_CLASSES = 300
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Wrong ones among n rows, and Wilson's 95 % interval for the share on new rows."""
+    """Wrong ones among n rows, and Wilson's 95 % interval for the share on new rows.
+
+    ``table`` counts them by true and predicted class, where these are known and not too many.
+    """
 
     rows: int
     wrong: int
+    table: np.ndarray | None = field(default=None, compare=False, repr=False)
 
     @property
     def share(self) -> float:
@@ -45,8 +51,12 @@ class Errors:
         )
 
 
-def count_errors(predicted: np.ndarray, y: np.ndarray) -> Errors:
-    return Errors(len(y), int((predicted != y).sum()))
+def count_errors(predicted: np.ndarray, y: np.ndarray, classes=None) -> Errors:
+    """Errors, and where they are if the classes are given and y has no others."""
+    few = classes is not None and len(classes) <= MOST_CLASSES
+    known = few and bool(np.isin(y, classes).all())
+    table = confusion(predicted, y, classes) if known else None
+    return Errors(len(y), int((predicted != y).sum()), table)
 
 
 def confusion(predicted: np.ndarray, y: np.ndarray, classes: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ import maxmargin
 from ..select.methods import METHODS
 
 
-def follow(method: str, X, y) -> tuple[list[dict], str]:
-    """One dictionary for every C, and why the path ends."""
-    path = maxmargin.c_path(METHODS[method].estimator_class()(), X, y)
-    return list(path.rows), path.ending
+def follow(method: str, X, y) -> maxmargin.CPath:
+    """The path of a method's estimator."""
+    return maxmargin.c_path(METHODS[method].estimator_class()(), X, y)

@@ -1,0 +1,35 @@
+"""Scenes as figures of a page, each with its words as caption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ..show.draw_svg import draw
+from ..show.scene import Board, Scene
+from .page import Html, paragraph, tag
+
+Maker = Callable[[], Scene | Board | None]
+
+
+def figures(makers: Sequence[tuple[str, Maker]]) -> list[Html]:
+    """Pictures side by side.  One that cannot be drawn is told of: it must not cost the report,
+    much less the fit."""
+    drawn, failed = [], []
+    for what, make in makers:
+        try:
+            drawn += [_figure(scene) for scene in _scenes(make())]
+        except Exception as error:
+            failed.append(
+                paragraph(f"The picture “{what}” could not be drawn here: {error}", class_="sub")
+            )
+    return [*([tag("div", *drawn, class_="pictures")] if drawn else []), *failed]
+
+
+def _scenes(found: Scene | Board | None) -> tuple[Scene, ...]:
+    if found is None:
+        return ()
+    return found.scenes if isinstance(found, Board) else (found,)
+
+
+def _figure(scene: Scene) -> Html:
+    return tag("figure", Html(draw(scene)), tag("figcaption", scene.words))

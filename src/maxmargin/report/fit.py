@@ -1,0 +1,237 @@
+"""The report of a fit: what data, what was done, how good, how sure, what counts, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..train.fit import Fitted
+from . import pictures
+from .data import MOST_CLASSES, fitted_data
+from .figures import figures
+from .page import (
+    Html,
+    Section,
+    cards,
+    code,
+    joined,
+    name,
+    page,
+    paragraph,
+    table,
+    tag,
+)
+from .reproduce import reproduce
+from .rows import worth_a_look
+from .words import count, how_sure, objective, percent, tiny
+
+MOST_COEFFICIENTS = 30
+# With more rows of weights than this, fewer coefficients of each are shown.
+FEW_TABLES = 3
+MANY_TABLES = 20
+FEWER_COEFFICIENTS = 10
+
+
+def fit_report(fitted: Fitted, command: str | None = None, model: str = "MODEL") -> str:
+    """The whole page; ``command`` made it, and ``model`` is the file of the model."""
+    data = fitted.data.name
+    return page(
+        f"maxmargin: {data}",
+        _lead(fitted),
+        [
+            Section("What data", fitted_data(fitted)),
+            Section("What was done", _done(fitted)),
+            Section("How good", _good(fitted)),
+            Section("How sure", _sure(fitted)),
+            Section("What it looks like", figures(pictures.shapes(fitted))),
+            Section("What counts", _counts(fitted)),
+            Section("Rows worth a look", worth_a_look(fitted)),
+            Section("How to reproduce", _reproduce(fitted, command, model)),
+        ],
+    )
+
+
+def _lead(fitted: Fitted) -> Html:
+    summary, model = fitted.model.summary, fitted.model.model
+    gap = getattr(model.certificate_, "relative_gap", None)
+    badge, tone = ("Proved", "good") if fitted.proved else ("Not proved", "bad")
+    if gap is None:
+        badge = "Separates all training rows" if fitted.proved else "Does not separate the rows"
+    elif np.isfinite(gap):
+        badge += f": at most {tiny(gap)} from the best possible"
+    return joined(
+        tag("h1", name(fitted.data.name)),
+        paragraph(
+            "Predicting ", name(fitted.model.target), " from ", count(summary["rows"], "row"),
+            f" with {type(model).__name__}", class_="sub",
+        ),
+        tag("span", badge, class_=f"badge {tone}"),
+        cards(_cards(fitted)),
+    )  # fmt: skip
+
+
+def _cards(fitted: Fitted):
+    summary = fitted.model.summary
+    for title, errors in (("test error", fitted.test), ("training error", fitted.training)):
+        if errors is not None:
+            low, high = errors.interval
+            yield title, percent(errors.share), f"95 % interval {percent(low)} to {percent(high)}"
+        if title == "test error" and fitted.tuning is not None:
+            t = fitted.tuning
+            note = f"± {percent(t.standard_error[t.best])}, {count(len(t.errors), 'fold')}"
+            yield "cross-validation error", percent(t.mean[t.best]), note
+    if summary["C"] is not None:
+        note = "chosen by cross-validation" if fitted.tuning else "as given"
+        yield "C", f"{summary['C']:.4g}", note
+    if "margin" in summary:
+        yield "margin", f"{summary['margin']:.4g}", "from the boundary, in the model's units"
+    if "support" in summary:
+        total = sum(summary["support"].values())
+        yield "support vectors", f"{total:,}", f"of {summary['rows']:,} rows"
+
+
+def _done(fitted: Fitted) -> list:
+    summary, model = fitted.model.summary, fitted.model.model
+    sentence, formula = objective(model, fitted.data.weight is not None)
+    parts = [paragraph(sentence), tag("div", formula, class_="formula") if formula else None]
+    reason = getattr(model, "solver_reason_", None)
+    if fitted.tuning is not None:
+        t = fitted.tuning
+        parts.append(
+            paragraph(
+                f"C was chosen among {len(t.Cs)} values from {t.Cs[0]:g} to {t.Cs[-1]:g}: for each "
+                f"of {len(t.errors)} folds the model was fitted to the others and judged on it. "
+                f"C = {t.C:.4g} has the fewest errors, {percent(t.mean[t.best])} ± "
+                f"{percent(t.standard_error[t.best])} (one standard error over the folds); of "
+                "equals the smallest C is taken."
+            )
+        )
+    elif summary["C"] is not None:
+        parts.append(paragraph(f"C = {summary['C']:g}, as given."))
+    if reason:
+        parts.append(paragraph(f"Solver: {model.solver_}, because {reason}."))
+    return [*parts, *figures(pictures.choice(fitted))]
+
+
+def _good(fitted: Fitted) -> list:
+    counts = np.array([c for _, c in fitted.model.summary["classes"]])
+    most = int(counts.argmax())
+    label = fitted.model.summary["classes"][most][0]
+    rows = []
+    for title, errors in (("test rows", fitted.test), ("training rows", fitted.training)):
+        if errors is not None:
+            low, high = errors.interval
+            told = f"{percent(low)} to {percent(high)}", f"{errors.wrong:,} of {errors.rows:,}"
+            rows.append([title, percent(errors.share), *told])
+    if fitted.tuning is not None:
+        t = fitted.tuning
+        spread = f"± {percent(t.standard_error[t.best])} (standard error)"
+        told = spread, f"mean of {count(len(t.errors), 'fold')}"
+        rows.insert(len(rows) - 1, ["cross-validation", percent(t.mean[t.best]), *told])
+    share = 1.0 - counts[most] / counts.sum()
+    always = joined("always answering ", name(label))
+    rows.append(
+        [always, percent(share), "–", f"{counts.sum() - counts[most]:,} of {counts.sum():,}"]
+    )
+    advice = (
+        "Training rows flatter: the model has seen them. "
+        + ("The test rows were not used for anything but this judgement." if fitted.test else
+           "For new rows expect the error of cross-validation, a little more since C was chosen "
+           "by it; --holdout 0.2 or --test FILE would judge on rows never used." if fitted.tuning
+           else "To know about new rows, judge on others: --holdout 0.2 or --test FILE.")
+    )  # fmt: skip
+    return [
+        paragraph(advice),
+        table(["on", "error", "95 % interval", "wrong"], rows),
+        *figures(pictures.judgement(fitted)),
+        *_by_class(fitted),
+    ]
+
+
+def _by_class(fitted: Fitted) -> list:
+    """How many rows of each class were found, and how often its name was right."""
+    errors = fitted.test if fitted.test is not None else fitted.training
+    counts, classes = errors.table, fitted.model.model.classes_
+    if counts is None:
+        return []
+    right, own, said = counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)
+    order = np.argsort((right + 1) / (own + 2), kind="stable")[:MOST_CLASSES]
+    rows = [
+        [name(classes[c]), f"{own[c]:,}", _share(right[c], own[c]), _share(right[c], said[c])]
+        for c in order.tolist()
+    ]
+    which = "test" if fitted.test is not None else "training"
+    worst = ", hardest first" if len(classes) > 2 else ""
+    cut = f"; {len(order)} of {len(classes)} are shown" if len(order) < len(classes) else ""
+    head = ["class", "rows", "found", "right when named"]
+    return [table(head, rows, f"By class, {which} rows{worst}{cut}")]
+
+
+def _share(part: int, whole: int) -> str:
+    return percent(part / whole) if whole else "–"
+
+
+def _sure(fitted: Fitted) -> list:
+    seconds = fitted.seconds
+    told = f"Choosing C took {seconds['tune']:.2f} s, " if fitted.tuning is not None else ""
+    text = f"{told}the final fit with its proof {seconds['fit']:.2f} s.".capitalize()
+    if fitted.tuning is not None and seconds["fit"] < 0.005:
+        text = f"Choosing C took {seconds['tune']:.2f} s, the final fit with its proof included."
+    return [
+        how_sure(fitted.model.model, fitted.proved),
+        paragraph(text, class_="sub"),
+        *figures(pictures.proof(fitted)),
+    ]
+
+
+def _counts(fitted: Fitted) -> list:
+    """Coefficients, strongest first."""
+    model = fitted.model
+    if not hasattr(model.model, "coef_"):
+        return []
+    found = list(model.coefficients())
+    most = MOST_COEFFICIENTS if len(found) <= FEW_TABLES else FEWER_COEFFICIENTS
+    tables = []
+    for title, rows in found[:MANY_TABLES]:
+        head = ["feature", "per deviation"] + ["per unit"] * (model.basis is None)
+        body = [
+            [name(row["feature"]), _signed(row["per_deviation"])]
+            + [_signed(row["per_unit"])] * (model.basis is None)
+            for row in rows[:most]
+            if row["per_deviation"] != 0
+        ]
+        more = len(rows) - len(body)
+        cut = paragraph(f"and {more:,} more, weaker or zero", class_="sub") if more > 0 else None
+        caption = joined("For ", name(title))
+        tables.append(tag("div", table(head, body, caption), cut))
+    notes = []
+    if len(found) > MANY_TABLES:
+        notes.append(f"{MANY_TABLES} of {len(found)} rows of weights are shown.")
+    meaning = (
+        "How much the score moves when a feature grows by one standard deviation"
+        + (", and by one unit of its column" if model.basis is None else "")
+        + ". Positive speaks for the class named. Features that go together share their weight; "
+        "a coefficient is no proof of a cause. "
+    )
+    return [
+        paragraph(meaning, *notes, " All of them: maxmargin inspect MODEL --top N."),
+        *figures(pictures.weights(fitted)),
+        tag("div", *tables, class_="tables"),
+    ]
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4g}".replace("-", "−")
+
+
+def _reproduce(fitted: Fitted, command: str | None, model: str) -> list:
+    parameters = fitted.model.model.get_params(deep=False)
+    shown = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
+    return [
+        *reproduce(command, (type(fitted.model.model).__name__, shown)),
+        paragraph("To check the proof against the data, and to use the model:"),
+        code(
+            f"maxmargin verify {model} DATA",
+            f"maxmargin predict {model} NEW_DATA",
+            f"maxmargin inspect {model}",
+        ),
+    ]

@@ -1,0 +1,249 @@
+"""What was minimised and what is proved, in sentences for people who did not write the solver."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .page import Html, bullets, facts, joined, paragraph, tag
+
+MARGIN = "½‖w‖² + C Σ max(0, 1 − yᵢ(w·xᵢ + b))"
+RULES = {
+    "max": "½‖W‖² + C Σ max(0, 1 − s_y(xᵢ) + s_c(xᵢ)), the largest over all wrong classes c",
+    "sum": "½‖W‖² + C Σ Σ_c max(0, 1 − s_y(xᵢ) + s_c(xᵢ)), summed over all wrong classes c",
+    "rest": "for each class against all others:  " + MARGIN,
+    "pairs": "for each pair of classes:  " + MARGIN,
+}
+ROLES = {
+    "margin": "exactly on the margin: they hold the boundary in its place",
+    "inside": "inside the margin, on the right side of the boundary",
+    "misclassified": "on the wrong side of the boundary",
+}
+
+
+def percent(share: float) -> str:
+    return f"{share:.2%}".replace("%", " %")
+
+
+def tiny(value: float) -> str:
+    """A number that is meant to be next to nothing."""
+    return "0" if value == 0 else f"{value:.1e}"
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def objective(model, weighted: bool) -> tuple[str, str]:
+    """The method in a sentence, and its objective."""
+    k = len(model.classes_)
+    found = {
+        "LinearSVM": _svm,
+        "KernelSVM": _kernel_svm,
+        "LogisticRegression": _logistic,
+        "LeastSquaresClassifier": _least_squares,
+        "FisherDiscriminant": _fisher,
+        "Perceptron": _perceptron,
+        "KernelPerceptron": _kernel_perceptron,
+        "KernelRidgeClassifier": _kernel_ridge,
+    }.get(type(model).__name__)
+    if found is None:
+        return f"{type(model).__name__}.", ""
+    sentence, formula = found(model, k)
+    if weighted:
+        sentence += " Every row's term is multiplied by its weight."
+    return sentence, formula
+
+
+def _svm(model, k: int) -> tuple[str, str]:
+    squared = getattr(model, "loss", "hinge") == "squared_hinge"
+    text = (
+        "A support vector machine: the widest margin between the classes, at a price C for slack."
+    )
+    formula = MARGIN if k == 2 else RULES[model.multiclass]
+    if np.isinf(model.C):
+        text = "A hard-margin support vector machine: the widest margin with no point inside it."
+        formula = "½‖w‖²  subject to  yᵢ(w·xᵢ + b) ≥ 1" if k == 2 else "½‖W‖², all margins ≥ 1"
+    if k > 2:
+        text += f" {k} classes by the “{model.multiclass}” rule, with a free bias for each."
+    if squared:
+        formula = formula.replace("max(0, 1 −", "max²(0, 1 −")
+    return text, "minimise  " + formula
+
+
+def _kernel_svm(model, k: int) -> tuple[str, str]:
+    gamma = getattr(model, "gamma_", None)
+    kernel = str(model.kernel) + (f", γ = {gamma:.4g}" if isinstance(gamma, float) else "")
+    text, formula = _svm(model, k)
+    text += (
+        f" It works in the space of the {kernel} kernel: x stands for φ(x), φ(x)·φ(z) = k(x, z)."
+    )
+    return text, formula
+
+
+def _logistic(model, k: int) -> tuple[str, str]:
+    text = "Logistic regression: scores that are log-odds, as large as C lets them be."
+    if k == 2:
+        return text, "minimise  ½‖w‖² + C Σ log(1 + exp(−yᵢ(w·xᵢ + b)))"
+    return text, "minimise  ½‖W‖² + C Σ (log Σ_c exp s_c(xᵢ) − s_y(xᵢ)),   s = W x + b"
+
+
+def _least_squares(model, k: int) -> tuple[str, str]:
+    text = (
+        "Least squares on the labels as numbers, with a ridge "
+        f"α = {float(getattr(model, 'alpha_', 0.0)):.4g}; a closed form."
+    )
+    return text, "minimise  ½ Σ ‖tᵢ − W xᵢ − b‖² + ½ α‖W‖²"
+
+
+def _fisher(model, k: int) -> tuple[str, str]:
+    text = (
+        "Fisher's discriminant: directions in which the means of the classes are far apart, "
+        "measured by the spread within classes; a closed form."
+    )
+    return text, "maximise  J(w) = (wᵀ S_b w) / (wᵀ Σ w)"
+
+
+def _perceptron(model, k: int) -> tuple[str, str]:
+    text = (
+        "A perceptron: whenever a row is on the wrong side, it is added to the weights. "
+        "It minimises no objective"
+    )
+    text += "; the weights kept are the mean over all updates." if model.average else "."
+    rule = "yᵢ(w·xᵢ + b) ≤ 0   ⟹   w ← w + η yᵢ xᵢ" if k == 2 else (
+        "s_c(xᵢ) ≥ s_y(xᵢ)   ⟹   w_y ← w_y + η xᵢ,   w_c ← w_c − η xᵢ"
+    )  # fmt: skip
+    return text, rule
+
+
+def _kernel_perceptron(model, k: int) -> tuple[str, str]:
+    text = f"A perceptron in the space of the {model.kernel} kernel. It minimises no objective."
+    return text, "yᵢ f(xᵢ) ≤ 0   ⟹   f ← f + η yᵢ k(xᵢ, ·)" if k == 2 else (
+        "f_c(xᵢ) ≥ f_y(xᵢ)   ⟹   f_y ← f_y + η k(xᵢ, ·),   f_c ← f_c − η k(xᵢ, ·)"
+    )
+
+
+def _kernel_ridge(model, k: int) -> tuple[str, str]:
+    text = (
+        f"Ridge regression on the labels as numbers in the space of the {model.kernel} kernel, "
+        f"α = {float(model.alpha_):.4g}; a closed form."
+    )
+    return text, "minimise  ½ Σ ‖tᵢ − f(xᵢ)‖² + ½ α‖f‖²"
+
+
+def how_sure(model, proved: bool) -> Html:
+    """The certificate in words, then in numbers."""
+    certificate = model.certificate_
+    tell = {
+        "Certificate": _gap,
+        "NormalEquations": _equations,
+        "FisherCriterion": _criterion,
+        "PerceptronCertificate": _counted,
+    }.get(type(certificate).__name__, _plain)
+    return joined(*tell(certificate, proved), _support(model))
+
+
+def _plain(certificate, proved: bool) -> list:
+    return [paragraph(str(certificate))]
+
+
+def _gap(certificate, proved: bool) -> list:
+    if not np.isfinite(certificate.relative_gap):
+        return [paragraph(tag("strong", "Nothing is proved: "), f"{certificate}.")]
+    gap = max(0.0, certificate.gap)
+    claim = (
+        f"The objective is proved to be within {tiny(gap)} of the best possible "
+        f"({tiny(certificate.relative_gap)} of its value), recomputed from the data in double "
+        "precision."
+    )
+    meaning = (
+        "No weights and biases whatsoever, found by whatever program, can have an objective below "
+        f"{certificate.dual:.10g}; these have {certificate.primal:.10g}. The lower bound comes "
+        "from a dual solution, whose every number is checked against its constraints; how the "
+        "solver found it does not matter. The proof is about the objective above on these "
+        "rows: how well the model does on new rows is another question, answered above."
+    )
+    asked = None if proved else paragraph(
+        "This is a wider gap than was asked for. More time (--max-seconds), or a larger --tol, "
+        "would settle it.", class_="bad",
+    )  # fmt: skip
+    worst = max(certificate.kkt_violation.values(), default=0.0)
+    return [
+        paragraph(tag("strong", claim)),
+        asked,
+        paragraph(meaning),
+        paragraph(f"What is proved: {certificate.about}.") if certificate.about else None,
+        facts(
+            [
+                ("problem", certificate.problem),
+                ("objective of this model", f"{certificate.primal:.10g}"),
+                ("no model is below", f"{certificate.dual:.10g}"),
+                ("relative gap", f"{certificate.relative_gap:.2e}"),
+                ("worst violation of an optimality condition", tiny(worst)),
+            ]
+        ),
+    ]
+
+
+def _equations(certificate, proved: bool) -> list:
+    claim = (
+        f"The normal equations hold to {tiny(certificate.relative_residual)}, relative to features "
+        "and labels, recomputed from the data in double precision."
+    )
+    meaning = (
+        f"The objective is {certificate.objective:.10g}, and no weights have one lower by more "
+        f"than {tiny(certificate.excess)}. The condition number of the system is "
+        f"{certificate.condition:.1e}."
+    )
+    if not certificate.full_rank:
+        meaning += (
+            f" Its rank is {certificate.rank} of {certificate.size}: of all solutions this "
+            "is the one with the smallest weights."
+        )
+    return [_claim(claim, proved), paragraph(meaning)]
+
+
+def _criterion(certificate, proved: bool) -> list:
+    best = max(certificate.criterion, default=0.0)
+    claim = (
+        f"The first direction has J = {best:.8g}, and it is proved that no direction has more than "
+        f"{certificate.bound:.8g}, recomputed from the data in double precision."
+    )
+    rank = None
+    if not certificate.full_rank:
+        rank = paragraph(
+            f"The covariance has rank {certificate.rank} of {certificate.size}: outside its range "
+            "the classes have no spread and J has no bound; consider shrinkage."
+        )
+    return [_claim(claim, proved), rank]
+
+
+def _counted(certificate, proved: bool) -> list:
+    claim = f"{str(certificate)[:1].upper()}{str(certificate)[1:]}."
+    meaning = (
+        "A perceptron has no optimum to be near to. What can be proved is whether its weights "
+        "separate the training rows; on rows that no plane separates it never ends by itself."
+    )
+    return [_claim(claim, proved), paragraph(meaning)]
+
+
+def _claim(claim: str, proved: bool) -> Html:
+    return paragraph(tag("strong", claim), class_=None if proved else "bad")
+
+
+def _support(model: Any) -> Html | None:
+    """Support vectors by kind, and what the kinds mean."""
+    if not hasattr(model, "support_kind_"):
+        return None
+    kinds = dict(zip(*np.unique(model.support_kind_, return_counts=True), strict=True))
+    lines = [
+        joined(tag("strong", f"{kinds[kind]:,} {kind}"), f": {role}.")
+        for kind, role in ROLES.items()
+        if kind in kinds
+    ]
+    text = (
+        f"{count(len(model.support_), 'support vector')}: the model depends on these rows only; "
+        "without any of the others it would be the same."
+    )
+    return joined(paragraph(text), bullets(lines))
