@@ -41,6 +41,7 @@ _HOME = {
     "verify": "estimators.verify",
     "save": "store.files",
     "load": "store.files",
+    "write_report": "report.write",
     "ModelFileError": "store.errors",
     "NotStorableError": "store.errors",
     "separability": "estimators.separate",

@@ -48,7 +48,7 @@ def without_command(context: typer.Context) -> None:
 
     From a file to a model you can trust, and back:
 
-        maxmargin fit data.csv --target label        # writes model.maxmargin
+        maxmargin fit data.csv --target label        # writes model.maxmargin, report.html
         maxmargin predict model.maxmargin new.csv
         maxmargin verify model.maxmargin data.csv    # recompute the proof
 
@@ -64,7 +64,7 @@ def without_command(context: typer.Context) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; what is wrong with the input is said in one sentence."""
     try:
-        app(args=arguments)
+        app(args=arguments, obj=sys.argv[1:] if arguments is None else arguments)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has had enough
         sys.exit(0)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .interrupt import cautiously
-from .options import AsJson, Format, Rows, Target
-from .run import print_json, reading
+from .options import AsJson, Format, Report, Rows, Target
+from .run import check_writable, command_line, print_json, reading
 
 WIDE = 130
 SHOWN = {
@@ -36,12 +37,14 @@ def compare(
     ] = "as given",
     folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
     format: Format = None,
+    report: Report = None,
     as_json: AsJson = False,
 ) -> None:
     """Accuracy with its uncertainty, times and proofs of many methods, each tuned inside the folds.
 
         maxmargin compare iris.csv --target species
         maxmargin compare people.csv -t income --methods svm,logistic --bases all
+        maxmargin compare iris.csv -t species --report compared.html
 
     Rows are told on stderr as they are finished; Ctrl-C keeps those.
     """
@@ -54,12 +57,16 @@ def compare(
     from ..train.fit import features_of
     from ..train.methods import Plan
 
+    if report is not None:
+        check_writable("--report", report)
     rows = read_labelled(data, target, None, format, reading(as_json))
     X, y, notes = features_of(rows, Plan(), Choices(scale=False))
     with cautiously():
         found = compare_methods(
             X, y, _names(methods), _names(bases), cv=folds, verbose=int(not as_json)
         )
+    if report is not None:
+        _write(report, found, rows, X, notes)
     if as_json:
         print_json(
             {
@@ -68,6 +75,7 @@ def compare(
                 "recommendation": found.recommendation,
                 "notes": [*notes, *found.skipped],
                 "interrupted": found.interrupted,
+                "files": [] if report is None else [str(report)],
             }
         )
         return
@@ -83,6 +91,18 @@ def compare(
     for note in [*notes, *found.skipped]:
         typer.echo(f"note: {note}", err=True)
     console.print(found.recommendation, highlight=False)
+    if report is not None:
+        typer.echo(f"wrote {report}")
+
+
+def _write(path: Path, found, rows, X, notes: list[str]) -> None:
+    from ..report.compare import compare_report
+    from ..report.data import about
+    from ..store.atomic import replacing
+
+    text = compare_report(found, about(rows, X, notes), command_line()).encode()
+    with cautiously(path), replacing(path) as file:
+        file.write(text)
 
 
 def _names(text: str) -> str | list[str]:

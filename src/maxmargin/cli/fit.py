@@ -21,8 +21,10 @@ from .fit_options import (
     Method,
     Missing,
     Multiclass,
+    NoReport,
     Out,
     Price,
+    Report,
     Scale,
     Seed,
     Target,
@@ -35,7 +37,7 @@ from .fit_options import (
     Weights,
 )
 from .interrupt import cautiously
-from .run import print_json, reading
+from .run import check_writable, command_line, print_json, reading
 
 
 def fit(
@@ -64,13 +66,16 @@ def fit(
     max_seconds: MaxSeconds = float("inf"),
     threads: Threads = None,
     out: Out = Path("model.maxmargin"),
+    report: Report = None,
+    no_report: NoReport = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a classifier to a file, prove it, and write a model.
+    """Fit a classifier to a file, prove it, and write a model and a page about it.
 
     Columns are typed by what they hold: numbers are scaled, words become
     one indicator for each level. C is chosen by cross-validation unless
-    given. The model file holds all of it.
+    given. The model file holds all of it; report.html, beside it, tells
+    it with pictures in any browser.
 
         maxmargin fit                            # on iris
         maxmargin fit --demo circles --basis polar
@@ -84,11 +89,10 @@ def fit(
     """
     from ..data.preparation import Choices
     from ..data.training import read_labelled, read_like
-    from ..store.files import save
     from ..train.fit import fit_table
     from ..train.methods import Plan, find_method
     from .bundled import bundled
-    from .show import check_word, next_steps, report, show_fit
+    from .show import as_plain, check_word, next_steps, show_fit
 
     plan = Plan(method, C, tune, folds, kernel, basis, multiclass, tol, max_seconds, seed, threads)
     find_method(plan)  # what cannot work is said before anything is read
@@ -99,8 +103,12 @@ def fit(
     )  # fmt: skip
     if test is not None and holdout:
         raise ValueError("--test and --holdout both say what to judge on. Use one of them.")
-    if out.is_dir() or not out.absolute().parent.is_dir():
-        raise ValueError(f"--out {out} cannot be written: it must be a file in an existing folder.")
+    check_writable("--out", out)
+    page = None if no_report else report or out.with_name("report.html")
+    if page is not None:
+        check_writable("--report", page)
+        if page.absolute() == out.absolute():
+            raise ValueError(f"--out and --report both name {out}.")
     watch = reading(as_json)
     if data is None:
         labelled = bundled(demo)
@@ -112,13 +120,12 @@ def fit(
         _judge(fitted, read_like(test, fitted.model, format, watch))
     if weights is not None:
         fitted.model.summary["weights"] = weights
-    with cautiously(out):
-        written = _write(fitted, out, save)
+    written = _write(fitted, out, page)
     if as_json:
-        print_json(report(fitted, written))
+        print_json(as_plain(fitted, written))
     else:
         show_fit(fitted, written)
-        next_steps(out, data)
+        next_steps(out, page, data)
     if not fitted.proved:
         raise typer.Exit(1)
 
@@ -131,9 +138,21 @@ def _judge(fitted, test) -> None:
     fitted.model.summary["test"] = fitted.test.to_dict()
 
 
-def _write(fitted, out: Path, save) -> list[Path]:
-    """The files of a fit: the model.  A page to read, report.html, would be written here too."""
-    return [save(fitted.model, out)]
+def _write(fitted, out: Path, page: Path | None) -> list[Path]:
+    """The files of a fit: both or none."""
+    from ..store.atomic import replacing
+    from ..store.files import save
+
+    if page is None:
+        with cautiously(out):
+            return [save(fitted.model, out)]
+    from ..report.fit import fit_report
+
+    text = fit_report(fitted, command_line(), str(out)).encode()
+    with cautiously(out, page), replacing(page) as file:
+        file.write(text)  # which takes its place only once the model has taken its own
+        save(fitted.model, out)
+    return [out, page]
 
 
 def _check_named(labelled, names: list[str]) -> None:

@@ -105,6 +105,17 @@ Threads = Annotated[
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="The model file.", rich_help_panel=EFFORT)]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        help="The page about the fit.",
+        show_default="report.html beside the model",
+        rich_help_panel=EFFORT,
+    ),
+]
+NoReport = Annotated[
+    bool, typer.Option("--no-report", help="Write no page.", rich_help_panel=EFFORT)
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=EFFORT)
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,3 +14,6 @@ Basis = Annotated[
 ]
 Format = Annotated[str | None, typer.Option(help="Format of DATA where its name does not tell.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Report = Annotated[
+    Path | None, typer.Option(help="Write a page about the result, in HTML, to this file.")
+]

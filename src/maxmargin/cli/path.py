@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .interrupt import cautiously
-from .options import AsJson, Basis, Format, Rows, Target
-from .run import print_json, reading
+from .options import AsJson, Basis, Format, Report, Rows, Target
+from .run import check_writable, command_line, print_json, reading
 
 SHOWN = ("C", "training_error", "n_support", "margin", "norm", "objective", "gap", "seconds")
 
@@ -20,12 +21,14 @@ def path(
     scale: Annotated[bool, typer.Option(help="Divide numbers by their deviation.")] = True,
     basis: Basis = None,
     format: Format = None,
+    report: Report = None,
     as_json: AsJson = False,
 ) -> None:
     """One line for every C: training error, support vectors, margin, gap, time.
 
     maxmargin path iris.csv --target species
     maxmargin path people.csv -t income --method logistic --json
+    maxmargin path iris.csv -t species --report path.html
     """
     from rich.console import Console
     from rich.table import Table
@@ -38,21 +41,39 @@ def path(
     from .show import check_word
 
     check_word("--method", method, ("svm", "logistic"))
+    if report is not None:
+        check_writable("--report", report)
     rows = read_labelled(data, target, None, format, reading(as_json))
     X, y, notes = features_of(rows, Plan(basis=basis), Choices(scale=scale))
     with cautiously():
-        lines, ending = follow(method, X, y)
+        found = follow(method, X, y)
+    if report is not None:
+        _write(report, found, rows, X, notes)
     if as_json:
-        print_json({"data": rows.name, "rows": lines, "ending": ending, "notes": notes})
+        files = [] if report is None else [str(report)]
+        told = {"data": rows.name, "rows": found.rows, "ending": found.ending, "notes": notes}
+        print_json(told | {"files": files})
         return
     table = Table(title=f"{method} on {rows.name}", box=None)
     for name in SHOWN:
         table.add_column(name.replace("_", " "), justify="right")
-    for line in lines:
+    for line in found.rows:
         table.add_row(*(_cell(line.get(name)) for name in SHOWN))
     console = Console()
     console.print(table, highlight=False)
-    console.print(ending, highlight=False)
+    console.print(found.ending, highlight=False)
+    if report is not None:
+        typer.echo(f"wrote {report}")
+
+
+def _write(path: Path, found, rows, X, notes: list[str]) -> None:
+    from ..report.data import about
+    from ..report.path import path_report
+    from ..store.atomic import replacing
+
+    text = path_report(found, about(rows, X, notes), command_line()).encode()
+    with cautiously(path), replacing(path) as file:
+        file.write(text)
 
 
 def _cell(value) -> str:

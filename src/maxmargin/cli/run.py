@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import typer
 
@@ -33,6 +34,25 @@ def command(body: Callable) -> Callable:
             raise typer.Exit(INTERRUPTED) from None
 
     return run
+
+
+def command_line() -> str:
+    """What was typed, ready to be typed again; ``main`` keeps it with the context."""
+    import shlex
+
+    import click
+
+    context = click.get_current_context(silent=True)
+    typed = sys.argv[1:] if context is None or context.obj is None else context.obj
+    return shlex.join(["maxmargin", *typed])
+
+
+def check_writable(option: str, path: Path) -> None:
+    """Refuse what cannot be written before any work is done for it."""
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise ValueError(
+            f"{option} {path} cannot be written: it must be a file in an existing folder."
+        )
 
 
 def use_threads(count: int | None) -> None:

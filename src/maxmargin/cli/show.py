@@ -15,7 +15,7 @@ def check_word(option: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def report(fitted, written: list[Path]) -> dict:
+def as_plain(fitted, written: list[Path]) -> dict:
     """Everything there is to tell, as plain values."""
     model = fitted.model
     told = dict(model.summary)
@@ -100,7 +100,9 @@ def show_coefficients(console: Console, model, features: int, classes: int) -> N
         )
 
 
-def next_steps(out: Path, data: str | None) -> None:
+def next_steps(out: Path, page: Path | None, data: str | None) -> None:
+    if page is not None:
+        print(f"\nTo see all of this with pictures, open {page} in a browser.")
     print(f"""
 What to type next:
     maxmargin inspect {out}                what it is, and what counts

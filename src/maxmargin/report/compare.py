@@ -56,8 +56,8 @@ def _compared(found: Comparison) -> list:
     folds = len(found.folds[0])
     return [
         paragraph(
-            f"Every method was fitted to all but one of {folds} parts of the rows and judged on that "
-            "part, for each part in turn. Whatever it chooses, such as C, it chose by cross-"
+            f"Every method was fitted to all but one of {folds} parts of the rows and judged on "
+            "that part, for each part in turn. Whatever it chooses, such as C, it chose by cross-"
             "validation inside the rows it was fitted to, so the accuracies are honest: no method "
             "has seen what it is judged on."
         ),

@@ -41,8 +41,8 @@ def path_report(path: CPath, data: About | None = None, command: str | None = No
 
 
 def _lead(path: CPath, title: str) -> Html:
-    best, worst = path.best, max(float(row["gap"]) for row in path.rows)
-    error = min(float(row["training_error"]) for row in path.rows)
+    best, worst = path.best, float(path.column("gap").max())
+    error = float(path.column("training_error").min())
     model = type(path.models[0]).__name__
     return joined(
         tag("h1", name(title)),
