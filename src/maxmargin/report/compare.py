@@ -86,7 +86,7 @@ def _good(found: Comparison) -> list:
     ]
     return [
         *figures(pictures.comparison(found)),
-        table(HEAD, rows, words=2),
+        table(HEAD, rows, words=(0, 1)),
         paragraph(
             "p is that of the difference to the best over the folds, by the t-test corrected for "
             f"folds that share training rows [Nadeau and Bengio 2003]; below {SIGNIFICANT:g} a "

@@ -105,7 +105,7 @@ def _columns(fitted: Fitted) -> list:
     return [
         tag("h3", "Columns"),
         paragraph(policy + cut),
-        table(["column", "read as", "made into", "missing"], rows, words=3),
+        table(["column", "read as", "made into", "missing"], rows, words=(0, 1, 2)),
         _basis(fitted),
     ]
 

@@ -6,18 +6,23 @@ from collections.abc import Callable, Sequence
 
 from ..show.draw_svg import draw
 from ..show.scene import Board, Scene
-from .page import Html, paragraph, tag
+from .page import Html, name, paragraph, tag
 
 Maker = Callable[[], Scene | Board | None]
 
 
-def figures(makers: Sequence[tuple[str, Maker]]) -> list[Html]:
+# Words of a picture with many classes are cut: they are in the picture whole.
+LONGEST_CAPTION = 600
+LARGE = {"width": 680, "height": 500}
+
+
+def figures(makers: Sequence[tuple[str, Maker]], large: bool = False) -> list[Html]:
     """Pictures side by side.  One that cannot be drawn is told of: it must not cost the report,
     much less the fit."""
     drawn, failed = [], []
     for what, make in makers:
         try:
-            drawn += [_figure(scene) for scene in _scenes(make())]
+            drawn += [_figure(scene, large) for scene in _scenes(make())]
         except Exception as error:
             failed.append(
                 paragraph(f"The picture “{what}” could not be drawn here: {error}", class_="sub")
@@ -31,5 +36,7 @@ def _scenes(found: Scene | Board | None) -> tuple[Scene, ...]:
     return found.scenes if isinstance(found, Board) else (found,)
 
 
-def _figure(scene: Scene) -> Html:
-    return tag("figure", Html(draw(scene)), tag("figcaption", scene.words))
+def _figure(scene: Scene, large: bool) -> Html:
+    drawn = Html(draw(scene, **(LARGE if large else {})))
+    caption = tag("figcaption", name(scene.words, LONGEST_CAPTION))
+    return tag("figure", drawn, caption, class_="large" if large else None)

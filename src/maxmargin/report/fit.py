@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..solve.threads import one_blas_thread
 from ..train.fit import Fitted
 from . import pictures
 from .data import MOST_CLASSES, fitted_data
@@ -11,6 +12,7 @@ from .figures import figures
 from .page import (
     Html,
     Section,
+    beside,
     cards,
     code,
     joined,
@@ -22,7 +24,7 @@ from .page import (
 )
 from .reproduce import reproduce
 from .rows import worth_a_look
-from .words import count, how_sure, objective, percent, tiny
+from .words import count, how_sure, objective, percent, support, tiny
 
 MOST_COEFFICIENTS = 30
 # With more rows of weights than this, fewer coefficients of each are shown.
@@ -33,21 +35,18 @@ FEWER_COEFFICIENTS = 10
 
 def fit_report(fitted: Fitted, command: str | None = None, model: str = "MODEL") -> str:
     """The whole page; ``command`` made it, and ``model`` is the file of the model."""
-    data = fitted.data.name
-    return page(
-        f"maxmargin: {data}",
-        _lead(fitted),
-        [
+    with one_blas_thread():  # many small products: threads would only wait for one another
+        sections = [
             Section("What data", fitted_data(fitted)),
             Section("What was done", _done(fitted)),
             Section("How good", _good(fitted)),
             Section("How sure", _sure(fitted)),
-            Section("What it looks like", figures(pictures.shapes(fitted))),
+            Section("What it looks like", figures(pictures.shapes(fitted), large=True)),
             Section("What counts", _counts(fitted)),
             Section("Rows worth a look", worth_a_look(fitted)),
             Section("How to reproduce", _reproduce(fitted, command, model)),
-        ],
-    )
+        ]
+    return page(f"maxmargin: {fitted.data.name}", _lead(fitted), sections)
 
 
 def _lead(fitted: Fitted) -> Html:
@@ -109,7 +108,7 @@ def _done(fitted: Fitted) -> list:
         parts.append(paragraph(f"C = {summary['C']:g}, as given."))
     if reason:
         parts.append(paragraph(f"Solver: {model.solver_}, because {reason}."))
-    return [*parts, *figures(pictures.choice(fitted))]
+    return [beside(parts, figures(pictures.choice(fitted)))]
 
 
 def _good(fitted: Fitted) -> list:
@@ -135,15 +134,16 @@ def _good(fitted: Fitted) -> list:
     advice = (
         "Training rows flatter: the model has seen them. "
         + ("The test rows were not used for anything but this judgement." if fitted.test else
-           "For new rows expect the error of cross-validation, a little more since C was chosen "
-           "by it; --holdout 0.2 or --test FILE would judge on rows never used." if fitted.tuning
-           else "To know about new rows, judge on others: --holdout 0.2 or --test FILE.")
+           "For new rows expect the error of cross-validation, or a little more, since C was "
+           "chosen by it; --holdout 0.2 or --test FILE would judge on rows never used."
+           if fitted.tuning else
+           "To know about new rows, judge on others: --holdout 0.2 or --test FILE.")
     )  # fmt: skip
+    judged = table(["on", "error", "95 % interval", "wrong"], rows, "Errors")
     return [
         paragraph(advice),
-        table(["on", "error", "95 % interval", "wrong"], rows),
+        beside([judged], _by_class(fitted)),
         *figures(pictures.judgement(fitted)),
-        *_by_class(fitted),
     ]
 
 
@@ -177,46 +177,52 @@ def _sure(fitted: Fitted) -> list:
     if fitted.tuning is not None and seconds["fit"] < 0.005:
         text = f"Choosing C took {seconds['tune']:.2f} s, the final fit with its proof included."
     return [
-        how_sure(fitted.model.model, fitted.proved),
-        paragraph(text, class_="sub"),
-        *figures(pictures.proof(fitted)),
-    ]
+        *how_sure(fitted.model.model, fitted.proved),
+        beside([support(fitted.model.model), paragraph(text, class_="sub")],
+               figures(pictures.proof(fitted))),
+    ]  # fmt: skip
 
 
 def _counts(fitted: Fitted) -> list:
-    """Coefficients, strongest first."""
+    """Coefficients, strongest first, each table below its picture."""
     model = fitted.model
     if not hasattr(model.model, "coef_"):
         return []
     found = list(model.coefficients())
     most = MOST_COEFFICIENTS if len(found) <= FEW_TABLES else FEWER_COEFFICIENTS
-    tables = []
-    for title, rows in found[:MANY_TABLES]:
-        head = ["feature", "per deviation"] + ["per unit"] * (model.basis is None)
-        body = [
-            [name(row["feature"]), _signed(row["per_deviation"])]
-            + [_signed(row["per_unit"])] * (model.basis is None)
-            for row in rows[:most]
-            if row["per_deviation"] != 0
-        ]
-        more = len(rows) - len(body)
-        cut = paragraph(f"and {more:,} more, weaker or zero", class_="sub") if more > 0 else None
-        caption = joined("For ", name(title))
-        tables.append(tag("div", table(head, body, caption), cut))
-    notes = []
-    if len(found) > MANY_TABLES:
-        notes.append(f"{MANY_TABLES} of {len(found)} rows of weights are shown.")
+    units = model.basis is None and any(
+        row["per_unit"] != row["per_deviation"] for _, rows in found for row in rows[:most]
+    )
+    drawn = pictures.weights(fitted)
+    parts = [
+        [figures(drawn[place : place + 1]), *_weights(title, rows[:most], len(rows), units)]
+        for place, (title, rows) in enumerate(found[:MANY_TABLES])
+    ]
     meaning = (
         "How much the score moves when a feature grows by one standard deviation"
-        + (", and by one unit of its column" if model.basis is None else "")
+        + (", and by one unit of its column" if units else "")
         + ". Positive speaks for the class named. Features that go together share their weight; "
         "a coefficient is no proof of a cause. "
     )
-    return [
-        paragraph(meaning, *notes, " All of them: maxmargin inspect MODEL --top N."),
-        *figures(pictures.weights(fitted)),
-        tag("div", *tables, class_="tables"),
+    if len(found) > MANY_TABLES:
+        meaning += f"{MANY_TABLES} of {len(found):,} rows of weights are shown. "
+    told = paragraph(meaning, "All of them: ", tag("code", "maxmargin inspect --top N"), ".")
+    if len(parts) == 1:
+        return [told, beside(parts[0][:1], parts[0][1:])]
+    return [told, tag("div", *(tag("div", *part) for part in parts), class_="tables")]
+
+
+def _weights(title: str, rows: list[dict], total: int, units: bool) -> list:
+    """One table of coefficients, and how many more there are."""
+    head = ["feature", "per deviation", *(["per unit"] if units else [])]
+    body = [
+        [name(row["feature"]), _signed(row["per_deviation"]), _signed(row["per_unit"])][: len(head)]
+        for row in rows
+        if row["per_deviation"] != 0
     ]
+    more = total - len(body)
+    cut = paragraph(f"and {more:,} more, weaker or zero", class_="sub") if more > 0 else None
+    return [table(head, body, joined("For ", name(title))), cut]
 
 
 def _signed(value: float) -> str:

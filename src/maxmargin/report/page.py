@@ -78,24 +78,31 @@ def facts(rows: Iterable[tuple]) -> Html:
     body = [
         tag("tr", tag("th", key, scope="row"), tag("td", value)) for key, value in rows if value
     ]
-    return _wide(tag("table", tag("tbody", *body), class_="facts"), None)
+    return _wide(tag("table", tag("tbody", *body), class_="facts"))
 
 
-def table(head: Sequence, rows: Sequence[Sequence], caption=None, words: int = 1) -> Html:
-    """A table whose first ``words`` columns are words, the others numbers."""
-    side = [None if j < words else "n" for j in range(len(head))]
+def table(head: Sequence, rows: Sequence[Sequence], caption=None, words=(0,)) -> Html:
+    """A table whose columns ``words`` are words, and the others numbers."""
+    side = [None if j in words else "n" for j in range(len(head))]
     top = tag("tr", *(tag("th", h, scope="col", class_=s) for h, s in zip(head, side, strict=True)))
     body = [
         tag("tr", *(tag("td", cell, class_=s) for cell, s in zip(row, side, strict=True)))
         for row in rows
     ]
     above = None if caption is None else tag("caption", caption)
-    return _wide(tag("table", above, tag("thead", top), tag("tbody", *body)), caption)
+    return _wide(tag("table", above, tag("thead", top), tag("tbody", *body)))
 
 
-def _wide(inside: Html, caption) -> Html:
+def _wide(inside: Html) -> Html:
     """Tables wider than the page scroll by themselves; the page never does."""
     return tag("div", inside, class_="wide", tabindex="0", role="group", aria_label="table")
+
+
+def beside(left, right) -> Html:
+    """Two things side by side where there is room, else one below the other."""
+    if not joined(*right):
+        return joined(*left)
+    return tag("div", tag("div", *left), tag("div", *right), class_="beside")
 
 
 def cards(items: Iterable[tuple]) -> Html:

@@ -86,7 +86,7 @@ def _does(path: CPath) -> list:
     rows = [[_cell(row[key], COLUMNS[key][1]) for key in shown] for row in path.rows]
     return [
         *figures(pictures.path(path)),
-        table([COLUMNS[key][0] for key in shown], rows, words=0),
+        table([COLUMNS[key][0] for key in shown], rows, words=()),
     ]
 
 

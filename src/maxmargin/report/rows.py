@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..data.columns import Number
 from ..train.fit import Fitted
 from .page import LONGEST_VALUE, Html, name, paragraph, table, tag
 from .words import count
@@ -90,7 +91,7 @@ def worth_a_look(fitted: Fitted) -> list[Html]:
     note = _left_out(fitted, len(columns))
     return [
         paragraph(sentence + "." + measure + numbered + note),
-        table(heads, rows, words=3),
+        table(heads, rows, words=_words(fitted, columns)),
     ]
 
 
@@ -108,6 +109,14 @@ def _columns(fitted: Fitted) -> list[str]:
     best = np.maximum.reduceat(strength, widths[:-1])
     chosen = np.sort(np.argsort(-best, kind="stable")[:MOST_COLUMNS])
     return [known[j] for j in chosen.tolist()]
+
+
+def _words(fitted: Fitted, columns: list[str]) -> list[int]:
+    """Which columns of the table are words: the first three, and those of words in the file."""
+    if not fitted.data.is_table:
+        return [0, 1, 2, 4]
+    kinds = {column.name: isinstance(column, Number) for column in fitted.model.preparation.columns}
+    return [0, 1, 2, *(4 + j for j, column in enumerate(columns) if not kinds[column])]
 
 
 def _left_out(fitted: Fitted, shown: int) -> str:

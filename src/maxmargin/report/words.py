@@ -132,7 +132,7 @@ def _kernel_ridge(model, k: int) -> tuple[str, str]:
     return text, "minimise  ½ Σ ‖tᵢ − f(xᵢ)‖² + ½ α‖f‖²"
 
 
-def how_sure(model, proved: bool) -> Html:
+def how_sure(model, proved: bool) -> list:
     """The certificate in words, then in numbers."""
     certificate = model.certificate_
     tell = {
@@ -141,7 +141,7 @@ def how_sure(model, proved: bool) -> Html:
         "FisherCriterion": _criterion,
         "PerceptronCertificate": _counted,
     }.get(type(certificate).__name__, _plain)
-    return joined(*tell(certificate, proved), _support(model))
+    return tell(certificate, proved)
 
 
 def _plain(certificate, proved: bool) -> list:
@@ -232,7 +232,7 @@ def _claim(claim: str, proved: bool) -> Html:
     return paragraph(tag("strong", claim), class_=None if proved else "bad")
 
 
-def _support(model: Any) -> Html | None:
+def support(model: Any) -> Html | None:
     """Support vectors by kind, and what the kinds mean."""
     if not hasattr(model, "support_kind_"):
         return None

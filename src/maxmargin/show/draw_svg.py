@@ -21,6 +21,9 @@ TITLE = 14.0
 BOLD = 1.12  # bold letters are wider
 ROW = 18.0  # from one line of text to the next
 EDGE = 10.0  # room at the edges
+HEIGHT = 340.0
+TALLEST = 1.1  # of a picture with equal units, as a share of its width
+NAMED_ROW = 22.0  # of a bar, or a dot, and its name
 DASHES = {"solid": "", "dashed": ' stroke-dasharray="6 4"', "dotted": ' stroke-dasharray="1.5 3"'}
 # A cell narrower or lower than this has no words in it.
 SMALL_CELL = 15.0
@@ -30,13 +33,13 @@ MOST_ENTRIES = 24
 NAMES = 0.4
 
 
-def draw(scene: Scene, width: float = 480, height: float = 340) -> str:
+def draw(scene: Scene, width: float = 480, height: float | None = None) -> str:
     """The scene as an ``<svg>`` element; its legend, below the picture, adds to ``height``."""
     body, tall = _picture(scene, width, height)
     return _svg(body, width, tall, scene.title, scene.words)
 
 
-def draw_board(board: Board, width: float = 480, height: float = 340) -> str:
+def draw_board(board: Board, width: float = 480, height: float | None = None) -> str:
     """All scenes of a board in one ``<svg>`` element, each ``width`` wide."""
     columns = max(1, min(board.columns, len(board.scenes)))
     title, top = _title(board.title, columns * width) if board.title else ("", 0.0)
@@ -60,8 +63,9 @@ def _svg(body: str, width: float, height: float, title: str, words: str) -> str:
     )
 
 
-def _picture(scene: Scene, width: float, height: float) -> tuple[str, float]:
+def _picture(scene: Scene, width: float, height: float | None) -> tuple[str, float]:
     """The scene without its ``<svg>`` element, and how tall it is."""
+    height = _usual_height(scene) if height is None else height
     title, top = _title(scene.title, width)
     x_limits, y_limits = limits_of(scene, "x"), limits_of(scene, "y")
     y_ticks = ticks_of(scene.y, *y_limits, most=max(2, int(height // 60)))
@@ -76,10 +80,9 @@ def _picture(scene: Scene, width: float, height: float) -> tuple[str, float]:
     bottom = height - EDGE - names - ROW * bool(scene.x.label)
     if scene.equal:
         span = (abs(x_limits[1] - x_limits[0]), abs(y_limits[1] - y_limits[0]))
-        tallest = 1.2 * (right - left)
-        tall = min(tallest, (right - left) * span[1] / span[0])
-        wide = tall * span[0] / span[1]
-        right, bottom = left + wide, top + tall
+        tall = min(TALLEST * (right - left), (right - left) * span[1] / span[0])
+        right, bottom = left + tall * span[0] / span[1], top + tall
+        x_ticks = ticks_of(scene.x, *x_limits, most=max(2, int((right - left) // 55)))
     x = Scale(*x_limits, 0.0, right - left, scene.x.log)
     y = Scale(*y_limits, bottom - top, 0.0, scene.y.log)
     key = f"h{zlib.crc32((scene.title + scene.words).encode(errors='replace')):x}"
@@ -102,6 +105,13 @@ def _picture(scene: Scene, width: float, height: float) -> tuple[str, float]:
         legend, below = _legend(scene, width, below)
         parts.append(legend)
     return "".join(parts), below
+
+
+def _usual_height(scene: Scene) -> float:
+    """As tall as its named rows need, else ``HEIGHT``."""
+    named = scene.y.ticks is not None and not any(isinstance(m, Cells) for m in scene.marks)
+    rows = len(scene.y.ticks or ()) if named else 0
+    return 5 * ROW + NAMED_ROW * rows if rows else HEIGHT
 
 
 def _title(words: str, width: float) -> tuple[str, float]:
@@ -180,18 +190,21 @@ def _rule(x, y, x2, y2) -> str:
 
 def _legend(scene: Scene, width: float, top: float) -> tuple[str, float]:
     """One entry for each label, in lines below the picture; and where they end."""
-    entries: dict[str, Mark] = {}
+    entries: dict[str, list[Mark]] = {}
     for mark in scene.marks:
         if mark.label and not isinstance(mark, Note | Cells):
-            entries.setdefault(mark.label, mark)
+            entries.setdefault(mark.label, []).append(mark)
     if not entries:
         return "", top
     parts, x, y = [], 2 * EDGE, top + TEXT
-    for label, mark in list(entries.items())[:MOST_ENTRIES]:
+    for label, marks in list(entries.items())[:MOST_ENTRIES]:
         wide = min(width_of(label), width - 6 * EDGE)
         if x > 2 * EDGE and x + 24 + wide > width - EDGE:
             x, y = 2 * EDGE, y + ROW
-        parts += [_swatch(mark, x, y - 4), _text(label, x + 24, y, wide + 1)]
+        parts += [
+            *(_swatch(mark, x, y - 4) for mark in marks[:3]),
+            _text(label, x + 24, y, wide + 1),
+        ]
         x += 24 + wide + 16
     if len(entries) > MOST_ENTRIES:
         y += ROW

@@ -15,14 +15,15 @@ TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 def safe(words: object) -> str:
     """Escaped for XML and HTML, attributes included, and without what would leave its place."""
-    return escape("".join(" " if _unfit(letter) else letter for letter in str(words)))
+    text = str(words)
+    if not text.isprintable():
+        text = "".join(" " if _unfit(letter) else letter for letter in text)
+    return escape(text)
 
 
 def _unfit(letter: str) -> bool:
     """Control characters, halves of surrogate pairs, and marks that reverse text."""
-    return not letter.isprintable() and (
-        letter in TURNS or category(letter) in ("Cc", "Cs", "Cn", "Zl", "Zp")
-    )
+    return letter in TURNS or category(letter) in ("Cc", "Cs", "Cn", "Zl", "Zp")
 
 
 def width(words: str) -> float:
