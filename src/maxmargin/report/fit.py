@@ -24,7 +24,7 @@ from .page import (
 )
 from .reproduce import reproduce
 from .rows import worth_a_look
-from .words import count, how_sure, objective, percent, support, tiny
+from .words import count, how_sure, in_short, objective, percent, support
 
 MOST_COEFFICIENTS = 30
 # With more rows of weights than this, fewer coefficients of each are shown.
@@ -51,19 +51,14 @@ def fit_report(fitted: Fitted, command: str | None = None, model: str = "MODEL")
 
 def _lead(fitted: Fitted) -> Html:
     summary, model = fitted.model.summary, fitted.model.model
-    gap = getattr(model.certificate_, "relative_gap", None)
-    badge, tone = ("Proved", "good") if fitted.proved else ("Not proved", "bad")
-    if gap is None:
-        badge = "Separates all training rows" if fitted.proved else "Does not separate the rows"
-    elif np.isfinite(gap):
-        badge += f": at most {tiny(gap)} from the best possible"
+    tone = "good" if fitted.proved else "bad"
     return joined(
         tag("h1", name(fitted.data.name)),
         paragraph(
             "Predicting ", name(fitted.model.target), " from ", count(summary["rows"], "row"),
             f" with {type(model).__name__}", class_="sub",
         ),
-        tag("span", badge, class_=f"badge {tone}"),
+        tag("span", in_short(model.certificate_, fitted.proved), class_=f"badge {tone}"),
         cards(_cards(fitted)),
     )  # fmt: skip
 
@@ -123,11 +118,11 @@ def _good(fitted: Fitted) -> list:
             rows.append([title, percent(errors.share), *told])
     if fitted.tuning is not None:
         t = fitted.tuning
-        spread = f"± {percent(t.standard_error[t.best])} (standard error)"
+        spread = f"± {percent(t.standard_error[t.best])} (s.e.)"
         told = spread, f"mean of {count(len(t.errors), 'fold')}"
         rows.insert(len(rows) - 1, ["cross-validation", percent(t.mean[t.best]), *told])
     share = 1.0 - counts[most] / counts.sum()
-    always = joined("always answering ", name(label))
+    always = joined("always ", name(label))
     rows.append(
         [always, percent(share), "–", f"{counts.sum() - counts[most]:,} of {counts.sum():,}"]
     )
@@ -140,11 +135,10 @@ def _good(fitted: Fitted) -> list:
            "To know about new rows, judge on others: --holdout 0.2 or --test FILE.")
     )  # fmt: skip
     judged = table(["on", "error", "95 % interval", "wrong"], rows, "Errors")
-    return [
-        paragraph(advice),
-        beside([judged], _by_class(fitted)),
-        *figures(pictures.judgement(fitted)),
-    ]
+    drawn = pictures.judgement(fitted)
+    if len(drawn) == 1:
+        return [paragraph(advice), beside([judged, *_by_class(fitted)], figures(drawn))]
+    return [paragraph(advice), beside([judged], _by_class(fitted)), *figures(drawn)]
 
 
 def _by_class(fitted: Fitted) -> list:

@@ -105,7 +105,7 @@ def _readable(scene: Scene) -> Scene:
     rings = [mark for mark in scene.marks if isinstance(mark, Points) and mark.hollow]
     if sum(len(ring.x) for ring in rings) > MOST_RINGS:
         kept = tuple(m for m in scene.marks if not (isinstance(m, Points) and m.hollow))
-        words = f"{scene.words} They are too many to be ringed."
+        words = f"{scene.words} The support vectors are too many to be ringed."
         scene = replace(scene, marks=kept, words=words)
     (left, right), (bottom, top) = limits_of(scene, "x"), limits_of(scene, "y")
     shape = (right - left) / (top - bottom)

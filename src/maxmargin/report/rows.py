@@ -135,7 +135,7 @@ def _value(fitted: Fitted, column: str, i: int) -> Any:
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.6g}".replace("-", "−", value < 0)
     return name(value, LONGEST_VALUE)
 
 

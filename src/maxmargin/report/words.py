@@ -132,6 +132,17 @@ def _kernel_ridge(model, k: int) -> tuple[str, str]:
     return text, "minimise  ½ Σ ‖tᵢ − f(xᵢ)‖² + ½ α‖f‖²"
 
 
+def in_short(certificate, proved: bool) -> str:
+    """The certificate in a few words."""
+    gap = getattr(certificate, "relative_gap", None)
+    if gap is None:
+        return "Separates all training rows" if proved else "Does not separate the training rows"
+    word = "Proved" if proved else "Not proved"
+    if not np.isfinite(gap):
+        return word
+    return f"{word}: {'nothing' if gap == 0 else f'at most {tiny(gap)}'} from the best possible"
+
+
 def how_sure(model, proved: bool) -> list:
     """The certificate in words, then in numbers."""
     certificate = model.certificate_
@@ -152,11 +163,12 @@ def _gap(certificate, proved: bool) -> list:
     if not np.isfinite(certificate.relative_gap):
         return [paragraph(tag("strong", "Nothing is proved: "), f"{certificate}.")]
     gap = max(0.0, certificate.gap)
-    claim = (
-        f"The objective is proved to be within {tiny(gap)} of the best possible "
-        f"({tiny(certificate.relative_gap)} of its value), recomputed from the data in double "
-        "precision."
+    near = (
+        f"within {tiny(gap)} of the best possible ({tiny(certificate.relative_gap)} of its value)"
+        if gap
+        else "the best possible, to the last digit computed"
     )
+    claim = f"The objective is proved to be {near}, recomputed from the data in double precision."
     meaning = (
         "No weights and biases whatsoever, found by whatever program, can have an objective below "
         f"{certificate.dual:.10g}; these have {certificate.primal:.10g}. The lower bound comes "
