@@ -154,7 +154,8 @@ def test_a_full_disk(maxmargin, model, table, monkeypatch, tmp_path):
     assert "No space left on device" in said
     assert "No space left" in maxmargin.complaint("predict", model, table, "-o", "out.csv")
     assert model.read_bytes() == before
-    assert {file.name for file in tmp_path.iterdir()} == {"people.csv", "model.maxmargin"}
+    left = {file.name for file in tmp_path.iterdir()}
+    assert left == {"people.csv", "model.maxmargin", "report.html"}
 
 
 def test_no_permission(maxmargin, table, tmp_path, monkeypatch):

@@ -20,7 +20,7 @@ from .inspect import inspect
 from .path import path
 from .predict import predict
 from .rank import rank
-from .run import command
+from .run import command, typed
 from .separable import separable
 from .verify import verify
 
@@ -64,7 +64,8 @@ def without_command(context: typer.Context) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; what is wrong with the input is said in one sentence."""
     try:
-        app(args=arguments, obj=sys.argv[1:] if arguments is None else arguments)
+        typed.set(tuple(sys.argv[1:] if arguments is None else arguments))
+        app(args=arguments)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has had enough
         sys.exit(0)

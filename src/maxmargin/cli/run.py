@@ -6,9 +6,11 @@ import functools
 import json
 import math
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from pathlib import Path
 
 import typer
@@ -17,6 +19,8 @@ from .interrupt import INTERRUPTED, ignore, message
 from .postpone import import_sklearn
 
 MEGA = 1e6
+# The arguments of the command that is running; ``main`` sets them.
+typed: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
 
 
 def command(body: Callable) -> Callable:
@@ -37,14 +41,8 @@ def command(body: Callable) -> Callable:
 
 
 def command_line() -> str:
-    """What was typed, ready to be typed again; ``main`` keeps it with the context."""
-    import shlex
-
-    import click
-
-    context = click.get_current_context(silent=True)
-    typed = sys.argv[1:] if context is None or context.obj is None else context.obj
-    return shlex.join(["maxmargin", *typed])
+    """What was typed, ready to be typed again."""
+    return shlex.join(["maxmargin", *typed.get()])
 
 
 def check_writable(option: str, path: Path) -> None:

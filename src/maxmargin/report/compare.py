@@ -6,7 +6,7 @@ from ..select.compare import SIGNIFICANT, Comparison
 from . import pictures
 from .data import About, told, worth_knowing
 from .figures import figures
-from .page import Html, Section, cards, joined, name, page, paragraph, table, tag
+from .page import Html, Section, cards, heading, joined, name, page, paragraph, table, tag
 from .reproduce import reproduce
 from .words import count, percent, tiny
 
@@ -32,7 +32,7 @@ def compare_report(found: Comparison, data: About | None = None, command: str | 
 def _lead(found: Comparison, title: str) -> Html:
     best, chosen = found.best, found.recommended
     return joined(
-        tag("h1", name(title)),
+        heading(title),
         paragraph(f"{count(len(found.rows), 'method')} compared on the same folds", class_="sub"),
         paragraph(tag("strong", found.recommendation)),
         cards(

@@ -47,8 +47,12 @@ def counted(y) -> list[tuple[str, int]]:
 
 def told(data: About) -> list:
     """The data in a sentence, by class, and what there is to know of them."""
-    text = f"{count(data.rows, 'row')} with {count(data.features, 'feature')}."
-    return [paragraph(text), class_table(data.target, data.classes), *worth_knowing(data.notes)]
+    text = f": {count(data.rows, 'row')} with {count(data.features, 'feature')}."
+    return [
+        paragraph(name(data.name, LONGEST_NOTE), text),
+        class_table(data.target, data.classes),
+        *worth_knowing(data.notes),
+    ]
 
 
 def class_table(target: str, classes: Sequence[tuple[str, int]]) -> Html:
@@ -73,11 +77,13 @@ def worth_knowing(notes: Sequence[str]) -> list:
 def fitted_data(fitted: Fitted) -> list:
     """The data of a fit, with what was made of its columns."""
     summary, weight = fitted.model.summary, fitted.data.weight
-    text = f"{count(summary['rows'], 'row')}, {count(summary['features'], 'feature')} in the model."
+    text = (
+        f": {count(summary['rows'], 'row')}, {count(summary['features'], 'feature')} in the model."
+    )
     if weight is not None:
         text += f" Rows are weighted, from {weight.min():.4g} to {weight.max():.4g}."
     return [
-        paragraph(text),
+        paragraph(name(fitted.data.name, LONGEST_NOTE), text),
         class_table(fitted.model.target, summary["classes"]),
         *_columns(fitted),
         *worth_knowing(fitted.notes),

@@ -15,6 +15,7 @@ from .page import (
     beside,
     cards,
     code,
+    heading,
     joined,
     name,
     page,
@@ -53,7 +54,7 @@ def _lead(fitted: Fitted) -> Html:
     summary, model = fitted.model.summary, fitted.model.model
     tone = "good" if fitted.proved else "bad"
     return joined(
-        tag("h1", name(fitted.data.name)),
+        heading(fitted.data.name),
         paragraph(
             "Predicting ", name(fitted.model.target), " from ", count(summary["rows"], "row"),
             f" with {type(model).__name__}", class_="sub",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import NamedTuple
 
-from ..show.text import safe
+from ..show.text import safe, shortened
 
 # Names longer than this are cut: a page is for people, and one name must not fill it.
 LONGEST_NAME = 80
@@ -48,8 +48,12 @@ def _html(part) -> str:
 
 def name(words: object, longest: int = LONGEST_NAME) -> Html:
     """A name somebody else has chosen: cut if long, and of its own writing direction."""
-    text = str(words)
-    return tag("bdi", text if len(text) <= longest else f"{text[: longest - 1]}…")
+    return tag("bdi", shortened(words, longest))
+
+
+def heading(source: str) -> Html:
+    """The title of a page about data from here: the file's own name, without its folders."""
+    return tag("h1", name(source.replace("\\", "/").rstrip("/").rpartition("/")[2] or source))
 
 
 def names(all_of_them: Iterable, most: int = 12) -> Html:

@@ -6,7 +6,7 @@ from ..select.path import CPath
 from . import pictures
 from .data import About, told
 from .figures import figures
-from .page import Html, Section, cards, joined, name, page, paragraph, table, tag
+from .page import Html, Section, cards, heading, joined, page, paragraph, table, tag
 from .reproduce import reproduce
 from .words import count, objective, percent, tiny
 
@@ -45,7 +45,7 @@ def _lead(path: CPath, title: str) -> Html:
     error = float(path.column("training_error").min())
     model = type(path.models[0]).__name__
     return joined(
-        tag("h1", name(title)),
+        heading(title),
         paragraph(f"{model} along {count(len(path), 'value')} of C", class_="sub"),
         cards(
             [

@@ -14,7 +14,7 @@ from .frame import Scale, limits_of, ticks_of
 from .palette import colour
 from .scene import Area, Axis, Bars, Board, Cells, Line, Mark, Note, Points, Scene, Segments
 from .text import SIZE as TEXT
-from .text import cut, safe, wrapped
+from .text import cut, safe, shortened, wrapped
 from .text import width as width_of
 
 TITLE = 14.0
@@ -29,6 +29,8 @@ DASHES = {"solid": "", "dashed": ' stroke-dasharray="6 4"', "dotted": ' stroke-d
 SMALL_CELL = 15.0
 # Entries of a legend beyond these are counted, not shown.
 MOST_ENTRIES = 24
+# Letters of words that are not drawn but told.
+LONGEST = 800
 # Names of ticks take at most this share of the width.
 NAMES = 0.4
 
@@ -58,7 +60,7 @@ def _svg(body: str, width: float, height: float, title: str, words: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {_n(width)} {_n(height)}"'
         f' width="{_n(width)}" height="{_n(height)}" font-family="system-ui,sans-serif"'
-        f' font-size="{_n(TEXT)}"><title>{safe(title)}</title><desc>{safe(words)}</desc>'
+        f' font-size="{_n(TEXT)}"><title>{_told(title)}</title><desc>{_told(words)}</desc>'
         f'<rect width="100%" height="100%" fill="{colour("paper")}"/>{body}</svg>'
     )
 
@@ -287,7 +289,7 @@ def _points_path(mark: Points, px: np.ndarray, py: np.ndarray) -> str:
     if mark.names is None or len(mark.names) != len(px):
         return f'<path d="{"".join(each)}" {style}/>' if each else ""
     named = zip(each, (mark.names[i] for i in there), strict=True)
-    told = "".join(f'<path d="{d}"><title>{safe(name)}</title></path>' for d, name in named)
+    told = "".join(f'<path d="{d}"><title>{_told(name)}</title></path>' for d, name in named)
     return f"<g {style}>{told}</g>"
 
 
@@ -380,10 +382,15 @@ def _line_path(px: np.ndarray, py: np.ndarray) -> str:
 def _text(words, x, y, room, paint="ink", anchor="start", more="") -> str:
     """Words, cut to the room there is; all of them are shown when pointed at."""
     shown = cut(words, room)
-    whole = f"<title>{safe(words)}</title>" if shown != words else ""
+    whole = f"<title>{_told(words)}</title>" if shown != words else ""
     place = "" if anchor == "start" else f' text-anchor="{anchor}"'
     ink = colour(paint)
     return f'<text x="{_n(x)}" y="{_n(y)}" fill="{ink}"{place}{more}>{safe(shown)}{whole}</text>'
+
+
+def _told(words: str) -> str:
+    """Words that are read out or shown when pointed at."""
+    return safe(shortened(words, LONGEST))
 
 
 def _n(value: float) -> str:

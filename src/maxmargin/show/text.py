@@ -26,6 +26,12 @@ def _unfit(letter: str) -> bool:
     return letter in TURNS or category(letter) in ("Cc", "Cs", "Cn", "Zl", "Zp")
 
 
+def shortened(words: object, most: int) -> str:
+    """At most so many letters, the last an ellipsis if there were more."""
+    text = str(words)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def width(words: str) -> float:
     """About how many pixels the words take."""
     return sum(_letters(words))
