@@ -5,15 +5,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..select.compare import Comparison
-from ..select.path import CPath
 from ..show.frame import limits_of
 from ..show.scene import Board, Points, Scene
 from ..train.fit import Fitted
 from .figures import Maker
+
+if TYPE_CHECKING:
+    from ..select.compare import Comparison
+    from ..select.path import CPath
 
 Pictures = list[tuple[str, Maker]]
 

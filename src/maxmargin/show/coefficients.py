@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.model import TableModel, row_titles
 from .display import Display
+from .loaded import is_pipeline
 from .scene import Axis, Bars, Board, Mark, Scene
 
 # Rows of weights drawn when the caller does not choose: k classes have k, or k(k − 1)/2.
@@ -104,14 +104,14 @@ def _look(estimator, X):
         _, spread = estimator.preparation.units()
         return estimator.model, estimator.feature_names, spread, "standard deviation"
     model, given = estimator, X
-    if isinstance(estimator, Pipeline):
+    if is_pipeline(estimator):
         model = estimator[-1]
         given = None if X is None else estimator[:-1].transform(X)
     spread = 1.0 if given is None else _deviations(given)
     if given is not None:
         unit = "standard deviation"
     else:
-        unit = "unit of the scaled feature" if isinstance(estimator, Pipeline) else "unit"
+        unit = "unit of the scaled feature" if is_pipeline(estimator) else "unit"
     return model, _names(estimator, model, X), spread, unit
 
 
@@ -123,7 +123,7 @@ def _deviations(X) -> np.ndarray:
 
 
 def _names(estimator, model, X) -> Sequence[str]:
-    if isinstance(estimator, Pipeline):
+    if is_pipeline(estimator):
         try:
             return list(estimator[:-1].get_feature_names_out())
         except (AttributeError, ValueError, TypeError):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.metrics import confusion_matrix
-from sklearn.utils.multiclass import unique_labels
 
 from .display import Display
 from .scene import Axis, Cells, Scene
@@ -59,6 +57,9 @@ class Confusion:
 
 def confusion_view(y_true, y_pred, labels=None, sample_weight=None) -> Confusion:
     """Counts of true against predicted classes."""
+    from sklearn.metrics import confusion_matrix
+    from sklearn.utils.multiclass import unique_labels
+
     shown = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
     counts = confusion_matrix(y_true, y_pred, labels=shown, sample_weight=sample_weight)
     return Confusion(counts, tuple(map(str, shown)))

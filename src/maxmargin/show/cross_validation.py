@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from ..select.best import best_index
 from .display import Display
+from .loaded import is_pipeline
 from .scene import Axis, Line, Mark, Points, Scene, Segments
 
 
@@ -118,7 +118,7 @@ class CrossValidation:
 
 def search_view(estimator) -> CrossValidation:
     """What a ``…CV`` estimator, or a ridge with ``alphas``, found while fitting."""
-    model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    model = estimator[-1] if is_pipeline(estimator) else estimator
     if hasattr(model, "scores_") and hasattr(model, "Cs_"):
         done = np.isfinite(model.scores_).all(axis=0)  # an interrupted search leaves NaN
         place = int(done[: model.best_index_].sum())

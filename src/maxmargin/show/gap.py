@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from .display import Display
+from .loaded import is_pipeline
 from .scene import Axis, Line, Mark, Points, Scene
 
 # A log axis has no zero: smaller gaps, and none, are drawn here.
@@ -58,7 +58,7 @@ class Gaps:
 
 def gap_curve(estimator, name: str | None = None) -> GapCurve:
     """The curve of a fitted estimator's ``history_``."""
-    model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    model = estimator[-1] if is_pipeline(estimator) else estimator
     history = getattr(model, "history_", None)
     if not history or not hasattr(history[0], "dual"):
         raise ValueError(

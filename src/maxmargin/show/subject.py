@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.columns import Number
 from ..data.model import TableModel
-from ..estimators.kernel_svm import KernelSVM
 from ..estimators.linear_svm import LinearSVM
 from ..estimators.one_vs_one import OneVsOne
 from ..estimators.one_vs_rest import OneVsRest
@@ -26,8 +23,9 @@ from ..estimators.reduction import Guess, Reduction, confidence
 from ..estimators.validation import check_rows
 from . import election as rules
 from .election import Election
+from .loaded import is_kernel_svm, is_pipeline
 
-SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
+SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
 # Rows on which it is tried whether the answers are linear, and how closely.
 TRIED = 50
 ALIKE = 1e-6
@@ -82,7 +80,7 @@ def subject_of(estimator, X, names: Sequence[str] | None = None) -> Subject:
     names = column_names(estimator, X, names)
     steps: list = []
     model = estimator
-    if isinstance(estimator, Pipeline):
+    if is_pipeline(estimator):
         model = estimator[-1]
         steps = [step for _, step in estimator.steps[:-1] if step not in (None, "passthrough")]
     rows, like, scale, shift = _unscaled(X, steps)
@@ -121,7 +119,8 @@ def _look(model, steps: list, rows, names, scale, shift, like=lambda Z: Z) -> Su
 def election_of(model) -> Election:
     """The rule by which this classifier's ``predict`` elects a class."""
     k = len(model.classes_)
-    reduced = getattr(model, "multiclass", None) if isinstance(model, LinearSVM | KernelSVM) else ""
+    svm = isinstance(model, LinearSVM) or is_kernel_svm(model)
+    reduced = getattr(model, "multiclass", None) if svm else ""
     margin = hasattr(model, "support_kind_")
     if k == 2:
         found = rules.two_sides()
@@ -166,7 +165,7 @@ def _raw(model) -> Callable[[Any], np.ndarray]:
     """The answers of all machines, before any election."""
     if isinstance(model, Reduction):
         return lambda Z: model._ask(Z, confidence)
-    if isinstance(model, KernelSVM):
+    if is_kernel_svm(model):
         expansion = model._expansion
 
         def scores(Z):
@@ -224,12 +223,18 @@ def _linear(model, through, changed: bool, answers, rows) -> Linear:
     return (W, b) if same else (None, None)
 
 
+def _is_scaler(step) -> bool:
+    """One of scikit-learn's own, whose module is loaded wherever there is one."""
+    cls = type(step)
+    return cls.__name__ in SCALERS and cls.__module__.startswith("sklearn.")
+
+
 def _unscaled(X, steps: list) -> tuple[Any, Callable, np.ndarray, np.ndarray]:
     """The rows behind the first scalers, which are taken off ``steps``, how other rows are made
     like them, and their units."""
     taken = 0
     scale, shift = np.ones(np.shape(X)[1]), np.zeros(np.shape(X)[1])
-    while taken < len(steps) and isinstance(steps[taken], SCALERS):
+    while taken < len(steps) and _is_scaler(steps[taken]):
         scaler = steps[taken]
         if getattr(scaler, "clip", False):
             break
