@@ -17,6 +17,8 @@ def inspect(
 ) -> None:
     """What a model is, how sure it is, what it needs, and what counts most for each class.
 
+    With pictures and more words it is told by report.html, which fit writes beside the model.
+
     maxmargin inspect model.maxmargin
     maxmargin inspect model.maxmargin --top 3 --json
     """

@@ -27,7 +27,8 @@ def figures(makers: Sequence[tuple[str, Maker]], large: bool = False) -> list[Ht
             failed.append(
                 paragraph(f"The picture “{what}” could not be drawn here: {error}", class_="sub")
             )
-    return [*([tag("div", *drawn, class_="pictures")] if drawn else []), *failed]
+    shape = "pictures one" if large else "pictures"
+    return [*([tag("div", *drawn, class_=shape)] if drawn else []), *failed]
 
 
 def _scenes(found: Scene | Board | None) -> tuple[Scene, ...]:
