@@ -139,7 +139,7 @@ def _judge(fitted, test) -> None:
 
 
 def _write(fitted, out: Path, page: Path | None) -> list[Path]:
-    """The files of a fit: both or none."""
+    """The files of a fit: the page takes its place once the model has taken its own."""
     from ..store.atomic import replacing
     from ..store.files import save
 
@@ -149,9 +149,10 @@ def _write(fitted, out: Path, page: Path | None) -> list[Path]:
     from ..report.fit import fit_report
 
     text = fit_report(fitted, command_line(), str(out)).encode()
-    with cautiously(out, page), replacing(page) as file:
-        file.write(text)  # which takes its place only once the model has taken its own
-        save(fitted.model, out)
+    with cautiously(page), replacing(page) as file:
+        file.write(text)
+        with cautiously(out):
+            save(fitted.model, out)
     return [out, page]
 
 

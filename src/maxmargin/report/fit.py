@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..data.columns import Text
 from ..solve.threads import one_blas_thread
 from ..train.fit import Fitted
 from . import pictures
@@ -193,9 +194,11 @@ def _counts(fitted: Fitted) -> list:
         [figures(drawn[place : place + 1]), *_weights(title, rows[:most], len(rows), units)]
         for place, (title, rows) in enumerate(found[:MANY_TABLES])
     ]
+    words = any(isinstance(c, Text) for c in getattr(model.preparation, "columns", ()))
     meaning = (
-        "How much the score moves when a feature grows by one standard deviation"
-        + (", and by one unit of its column" if units else "")
+        "How much the score moves when a feature grows by one "
+        + ("standard deviation, and by one unit of its column" if units else "unit")
+        + (" (words of a text: by one unit in both)" if units and words else "")
         + ". Positive speaks for the class named. Features that go together share their weight; "
         "a coefficient is no proof of a cause. "
     )
@@ -209,7 +212,7 @@ def _counts(fitted: Fitted) -> list:
 
 def _weights(title: str, rows: list[dict], total: int, units: bool) -> list:
     """One table of coefficients, and how many more there are."""
-    head = ["feature", "per deviation", *(["per unit"] if units else [])]
+    head = ["feature", "per deviation", "per unit"] if units else ["feature", "per unit"]
     body = [
         [name(row["feature"]), _signed(row["per_deviation"]), _signed(row["per_unit"])][: len(head)]
         for row in rows
