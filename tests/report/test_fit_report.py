@@ -11,18 +11,16 @@ from scipy import sparse
 from maxmargin.data.preparation import Choices
 from maxmargin.data.training import Labelled
 from maxmargin.report.fit import fit_report
+from maxmargin.select.methods import METHODS
 from maxmargin.show import boundary
 from maxmargin.train.fit import fit_table
-from maxmargin.train.methods import METHODS, Plan
+from maxmargin.train.methods import Plan
 
 from .reading import fitted, read, rows
 
 PLANS = {name: Plan(name, C=1.0 if method.C else None) for name, method in METHODS.items()}
 PLANS |= {
     "hard margin": Plan(C=np.inf),
-    "sum": Plan(C=1.0, multiclass="sum"),
-    "rest": Plan(C=1.0, multiclass="rest"),
-    "pairs": Plan(C=1.0, multiclass="pairs"),
     "chosen": Plan(folds=3),
     "polar": Plan(C=1.0, basis="quadratic"),
     "linear kernel": Plan(C=1.0, kernel="linear"),
