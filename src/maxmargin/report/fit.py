@@ -79,7 +79,8 @@ def _cards(fitted: Fitted):
         note = "chosen by cross-validation" if fitted.tuning else "as given"
         yield "C", f"{summary['C']:.4g}", note
     if "margin" in summary:
-        yield "margin", f"{summary['margin']:.4g}", "from the boundary, in the model's units"
+        margin = f"{summary['margin']:.4g}".replace("inf", "∞")
+        yield "margin", margin, "from the boundary, in the model's units"
     if "support" in summary:
         total = sum(summary["support"].values())
         yield "support vectors", f"{total:,}", f"of {summary['rows']:,} rows"
@@ -167,16 +168,15 @@ def _share(part: int, whole: int) -> str:
 
 
 def _sure(fitted: Fitted) -> list:
-    seconds = fitted.seconds
-    told = f"Choosing C took {seconds['tune']:.2f} s, " if fitted.tuning is not None else ""
-    text = f"{told}the final fit with its proof {seconds['fit']:.2f} s.".capitalize()
-    if fitted.tuning is not None and seconds["fit"] < 0.005:
-        text = f"Choosing C took {seconds['tune']:.2f} s, the final fit with its proof included."
+    text = f"The fit with its proof took {fitted.seconds['fit']:.2f} s."
+    if fitted.tuning is not None:  # whose last step is the fit
+        whole = fitted.seconds["tune"] + fitted.seconds["fit"]
+        text = f"Choosing C, and the final fit with its proof, took {whole:.2f} s."
+    time = paragraph(text, class_="sub") if fitted.seconds["total"] > 0 else None
     return [
         *how_sure(fitted.model.model, fitted.proved),
-        beside([support(fitted.model.model), paragraph(text, class_="sub")],
-               figures(pictures.proof(fitted))),
-    ]  # fmt: skip
+        beside([support(fitted.model.model), time], figures(pictures.proof(fitted))),
+    ]
 
 
 def _counts(fitted: Fitted) -> list:
@@ -218,9 +218,12 @@ def _weights(title: str, rows: list[dict], total: int, units: bool) -> list:
         for row in rows
         if row["per_deviation"] != 0
     ]
+    caption = joined("For ", name(title))
+    if not body:
+        return [paragraph(caption, f": all {total:,} are zero.", class_="sub")]
     more = total - len(body)
     cut = paragraph(f"and {more:,} more, weaker or zero", class_="sub") if more > 0 else None
-    return [table(head, body, joined("For ", name(title))), cut]
+    return [table(head, body, caption), cut]
 
 
 def _signed(value: float) -> str:

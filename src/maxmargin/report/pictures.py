@@ -64,7 +64,8 @@ def judgement(fitted: Fitted) -> Pictures:
         from ..show.distances import distances_view
 
         some = _some(fitted)
-        return distances_view(fitted.model.model, fitted.X[some], fitted.data.y[some]).scene()
+        found = distances_view(fitted.model.model, fitted.X[some], fitted.data.y[some])
+        return _of_some(found.scene(), fitted)
 
     made: Pictures = []
     if errors.table is not None and len(classes) <= MOST_CLASSES:
@@ -98,7 +99,7 @@ def shapes(fitted: Fitted) -> Pictures:
         from ..show.boundary import boundary_view
 
         part = fitted.data if not _sampled(fitted) else fitted.data.take(_some(fitted))
-        return _readable(boundary_view(fitted.model, part.rows, part.y).scene())
+        return _of_some(_readable(boundary_view(fitted.model, part.rows, part.y).scene()), fitted)
 
     return [("regions and boundary", boundary)]
 
@@ -157,3 +158,16 @@ def _some(fitted: Fitted) -> np.ndarray:
     if not _sampled(fitted):
         return np.arange(n)
     return np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
+
+
+def _of_some(found: Scene | Board, fitted: Fitted) -> Scene | Board:
+    """The words say so where a picture is not of all rows."""
+    if not _sampled(fitted):
+        return found
+    if isinstance(found, Board):
+        return replace(found, scenes=tuple(_said(scene) for scene in found.scenes))
+    return _said(found)
+
+
+def _said(scene: Scene) -> Scene:
+    return replace(scene, words=f"Of {MOST_ROWS:,} rows, drawn by lot: {scene.words}")

@@ -140,7 +140,8 @@ def in_short(certificate, proved: bool) -> str:
     word = "Proved" if proved else "Not proved"
     if not np.isfinite(gap):
         return word
-    return f"{word}: {'nothing' if gap == 0 else f'at most {tiny(gap)}'} from the best possible"
+    near = f"at most {tiny(gap)} from the best possible" if gap else "the best possible"
+    return f"{word}: {near}"
 
 
 def how_sure(model, proved: bool) -> list:

@@ -9,6 +9,7 @@ from unicodedata import category, east_asian_width
 
 SIZE = 12.0  # of letters, in pixels
 NARROW = frozenset("iljtfI.,:;|! '()[]")
+WIDE = frozenset("mwMW@%")
 # Characters that turn the direction of all that follows, page included.
 TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -60,5 +61,5 @@ def wrapped(words: str, room: float, most: int) -> list[str]:
 
 def _letters(words: str) -> Iterator[float]:
     for letter in words:
-        wide = east_asian_width(letter) in "WF"
+        wide = letter in WIDE or east_asian_width(letter) in "WF"
         yield SIZE * (1.0 if wide else 0.3 if letter in NARROW else 0.62)
