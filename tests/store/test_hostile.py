@@ -70,7 +70,9 @@ def test_longer_than_it_should_be(path):
     refuses(path, path.read_bytes() + b"\0", "damaged: it has")
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.data())
 def test_every_altered_byte_is_noticed(path, data):
     content = bytearray(mm.save(MODEL, path).read_bytes())
