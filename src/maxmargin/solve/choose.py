@@ -25,6 +25,7 @@ from .descent import descent
 from .hard import closest_margin, hard_margin
 from .interior import interior
 from .newton import newton
+from .repeats import Repeats, find_repeats
 from .threads import one_blas_thread
 from .vertex import vertex
 
@@ -71,6 +72,8 @@ def solve(
     """Run the solver, return its best point made feasible, and the proof of how good it is."""
     if start is not None and problem.bias is Bias.NONE:
         start = start._replace(b=0.0)
+    if solver == "auto" and (repeats := find_repeats(problem)) is not None:
+        return _solve_once(problem, repeats, watch, start)
     name, why = (solver, "asked for by name") if solver != "auto" else choose(problem)
     watch.solver = name
     # A solver may overflow on the way; what it ends with is checked in ``finish``.
@@ -80,6 +83,20 @@ def solve(
         best = finish(problem, point, watch.tol)
         if solver == "auto" and _falls_short(best, watch, ending):
             best, ending, name, why = _fall_back(problem, watch, best, ending, name, why)
+    return _conclude(best, ending, name, why, watch)
+
+
+def _solve_once(problem: Problem, repeats: Repeats, watch: Watch, start: Point | None):
+    """Solve the different rows alone; the proof is of all rows."""
+    shrunk = None if start is None else repeats.shrink(start)
+    small, _ = solve(repeats.problem, watch, "auto", shrunk)
+    best = finish(problem, repeats.expand(small.point), watch.tol)
+    why = f"{len(problem.y)} rows, of which {len(repeats.problem.y)} are different; {small.why}"
+    return _conclude(best, small.ending, small.solver, why, watch)
+
+
+def _conclude(best, ending: Ending, name: str, why: str, watch: Watch):
+    """The solution and its proof; only the proof may say that the gap was reached."""
     point, f, certificate = best
     if certificate.holds(watch.tol):
         ending = Ending.REACHED

@@ -1,0 +1,77 @@
+"""Rows that are there many times: solved once, with their costs added up.
+
+A row that occurs m times costs what one row of m times the cost does, so tables of categories
+or counts with many rows and few different ones shrink before they are solved.  Multipliers are
+shared among equals in proportion to their costs, which changes neither w nor the dual.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..problem.problem import Problem
+from ..represent.rows import DenseRows, take
+from .contract import Point
+
+# Below this many rows a fit takes milliseconds anyhow.
+WORTH_ROWS = 10_000
+# Rows drawn by lot to see whether there are repeats at all, before all rows are sorted.
+SAMPLE = 512
+# Different rows, as a share of all, below which solving them alone pays for finding them.
+FEW = 0.25
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """The problem of the different rows, and for each row of the whole which of them it is."""
+
+    problem: Problem
+    which: np.ndarray
+    share: np.ndarray  # of a row in the cost of all its equals
+
+    def shrink(self, point: Point) -> Point:
+        alpha = np.bincount(self.which, point.alpha, minlength=len(self.problem.y))
+        return point._replace(alpha=alpha)
+
+    def expand(self, point: Point) -> Point:
+        return point._replace(alpha=point.alpha[self.which] * self.share)
+
+
+def find_repeats(problem: Problem) -> Repeats | None:
+    """The same problem with equal rows joined, if that makes it much smaller."""
+    rows, n = problem.rows, len(problem.y)
+    if n < WORTH_ROWS or problem.hard or not isinstance(rows, DenseRows):
+        return None
+    some = np.random.default_rng(0).integers(n, size=SAMPLE)
+    if len(np.unique(rows.X[some], axis=0)) > SAMPLE / 2:
+        return None
+    first, which = _group(rows.X, problem.y)
+    if len(first) > FEW * n:
+        return None
+    c = np.bincount(which, problem.c, minlength=len(first))
+    whole = c[which]
+    share = np.divide(problem.c, whole, out=np.zeros(n), where=whole > 0)
+    joined = replace(problem, rows=take(rows, first), y=problem.y[first], c=c)
+    return Repeats(joined, which, share)
+
+
+def _group(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One row of each kind, and the kind of each row.  Rows are equal in values and label."""
+    bits = np.dtype(f"u{X.itemsize}")
+    key = (y > 0).astype(np.uint64)
+    # Multiplicative hashing with random odd numbers, column by column: no copy of X is made.
+    odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
+    for column, number in zip(X.T, odd, strict=True):
+        # Adding 0 turns −0 into 0, which is the same number in other bits.
+        word = (column + X.dtype.type(0)).view(bits).astype(np.uint64)
+        key = (key ^ word) * number
+        key ^= key >> np.uint64(31)
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    same = y[first][which] == y
+    for column in X.T:
+        same &= column[first][which] == column
+    if not same.all():  # two rows share a key by accident: keep all rows apart
+        return np.arange(len(y)), np.arange(len(y))
+    return first, which
