@@ -58,12 +58,12 @@ class _Pressing(LinearSVM):
 
     fits = 0
 
-    def _fit_checked(self, X, classes, codes, weight):
+    def _fit_checked(self, X, classes, codes, weight, memory=None):
         _Pressing.fits += 1
         if _Pressing.fits == 3:
             with suppress(KeyboardInterrupt):
                 os.kill(os.getpid(), signal.SIGINT)
-        return super()._fit_checked(X, classes, codes, weight)
+        return super()._fit_checked(X, classes, codes, weight, memory)
 
 
 def test_a_path_keeps_what_it_has():

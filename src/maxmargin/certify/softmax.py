@@ -187,7 +187,10 @@ def _solve(A, residual) -> np.ndarray:
     H = (A + np.trace(A) / len(A) ** 2) * scale[:, None] * scale
     H[np.diag_indices_from(H)] += ROUNDING
     with np.errstate(over="ignore"):  # a step that long is shortened or refused
-        step = scale * np.linalg.solve(H, scale * residual)
+        try:
+            step = scale * np.linalg.solve(H, scale * residual)
+        except np.linalg.LinAlgError:  # curvatures so far apart that rounding ties two classes
+            step = scale * np.linalg.lstsq(H, scale * residual, rcond=ROUNDING)[0]
     return np.clip(step, -LONGEST, LONGEST)
 
 

@@ -137,7 +137,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
             return self._fit_checked(X, classes, codes, weight)
 
-    def _fit_checked(self, X, classes, codes, weight):
+    def _fit_checked(self, X, classes, codes, weight, memory=None):
         """Fit to data that are validated, with class weights already in ``weight``."""
         with all_or_nothing(self):
             watch = make_watch(self)

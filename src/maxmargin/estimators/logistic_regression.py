@@ -14,6 +14,7 @@ from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, Problem, costs
 from ..represent.rows import as_rows
 from ..solve.choose_logistic import SOLVERS, certify_logistic, solve_logistic
+from ..solve.memory import Memory
 from .fitting import linear_scores, make_watch, note, warn_unless_reached
 from .validation import (
     all_or_nothing,
@@ -106,18 +107,24 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     def fit(self, X, y, sample_weight=None):
         """Fit to training points X (n, d), dense or sparse, and labels y of any kinds."""
         with all_or_nothing(self):
-            watch = make_watch(self)
-            one_of("solver", self.solver, ["auto", *SOLVERS])
             X, classes, codes = check_training(self, X, y)
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
+            return self._fit_checked(X, classes, codes, weight)
+
+    def _fit_checked(self, X, classes, codes, weight, memory: Memory | None = None):
+        """Fit to data that are validated, with class weights already in ``weight``."""
+        with all_or_nothing(self):
+            watch = make_watch(self)
+            one_of("solver", self.solver, ["auto", *SOLVERS])
             problem = self._problem(X, codes, weight, len(classes))
             start = self._start(problem) if self.warm_start else None
-            solution, certificate = solve_logistic(problem, watch, self.solver, start)
+            solution, certificate = solve_logistic(problem, watch, self.solver, start, memory)
             self.classes_ = classes
             self.coef_ = solution.W
             self.intercept_ = solution.b
             note(self, solution, certificate)
-        warn_unless_reached(self, solution.ending, certificate)
+        if certificate is not None:
+            warn_unless_reached(self, solution.ending, certificate)
         return self
 
     def _problem(self, X, codes, weight, k: int) -> Problem | MulticlassProblem:

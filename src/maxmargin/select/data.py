@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import _check_sample_weight
 
 from ..estimators.validation import check_training, check_weights
+from ..solve.memory import Memory
 
 
 def checked(estimator, X, y, sample_weight) -> Data:
@@ -36,7 +37,7 @@ class Data:
         weight = None if self.weight is None else self.weight[index]
         return Data(self.X[index], self.y[index], weight, self.classes, self.codes[index])
 
-    def fit(self, model) -> None:
+    def fit(self, model, memory: Memory | None = None) -> None:
         """Fit, without validating again what has been validated."""
         if not hasattr(model, "_fit_checked") or self._lacks_a_class:
             model.fit(self.X, self.y, **self.given())
@@ -44,7 +45,7 @@ class Data:
         X, classes, codes = self.X, self.classes, self.codes
         weight = check_weights(model, X, codes, classes, self.weight, model.class_weight)
         model.n_features_in_ = X.shape[1]
-        model._fit_checked(X, classes, codes, weight)
+        model._fit_checked(X, classes, codes, weight, memory)
 
     @cached_property
     def _lacks_a_class(self) -> bool:

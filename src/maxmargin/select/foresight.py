@@ -11,13 +11,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..solve.memory import Memory
+
 LINES = ("coef_", "intercept_", "alpha_")
 
 
 class Foresight:
-    """Remembers the last two solutions of one warm-started model."""
+    """Remembers the last two solutions of one warm-started model, and what its solver learnt."""
 
-    def __init__(self):
+    def __init__(self, estimate: float = 0.0):
+        self.memory = Memory(estimate)
         self.past: list[tuple[float, dict[str, np.ndarray]]] = []
 
     def prepare(self, model, C: float) -> None:

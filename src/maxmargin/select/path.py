@@ -202,7 +202,7 @@ def _follow(model, grid, X, y, data: Data | None, given: dict) -> Iterator[tuple
             if data is None:
                 model.fit(X, y, **given)
             else:
-                data.fit(model)
+                data.fit(model, foresight.memory)
         if pressed:  # the fit has kept its best, which is not what was asked for
             raise KeyboardInterrupt
         foresight.remember(model)

@@ -24,7 +24,8 @@ from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, Problem
 from ..represent.rows import DenseRows, scores, take
 from .contract import Ending, Step, Watch
-from .quasi_newton import Search, quasi_newton
+from .memory import Memory
+from .quasi_newton import Known, Search, quasi_newton
 from .smooth import LogisticLoss, SoftmaxLoss
 from .softmax_descent import softmax_descent
 from .threads import one_blas_thread
@@ -60,11 +61,18 @@ def choose(problem: Problem | MulticlassProblem) -> tuple[str, str]:
 
 
 class Proved(NamedTuple):
-    """Weights with their certificate, and why the solver stopped."""
+    """Weights with their certificate, and why the solver stopped.
+
+    Where it stopped at an estimate there is no certificate.
+    """
 
     weights: Weights
-    certificate: Certificate
+    certificate: Certificate | None
     ending: Ending
+
+    @property
+    def gap(self) -> float:
+        return np.inf if self.certificate is None else self.certificate.relative_gap
 
 
 @dataclass(frozen=True)
@@ -85,23 +93,30 @@ def solve_logistic(
     watch: Watch,
     solver: str = "auto",
     start: Weights | None = None,
-) -> tuple[LogisticSolution, Certificate]:
-    """Run the solver, make its biases the best ones, and prove how good the result is."""
+    memory: Memory | None = None,
+) -> tuple[LogisticSolution, Certificate | None]:
+    """Run the solver, make its biases the best ones, and prove how good the result is.
+
+    ``memory`` comes from a fit with another C to the same rows; if it asks for no more than
+    estimates, there may be no proof, and ``Ending.ESTIMATED`` tells.
+    """
+    memory = Memory() if memory is None else memory
+    watch.estimate = memory.estimate
     name, why = (solver, "asked for by name") if solver != "auto" else choose(problem)
     watch.solver = name
     # A solver may overflow on the way; what it ends with is checked in ``finish``.
     with one_blas_thread(), np.errstate(all="ignore"):
-        found = _in_rounds(name, problem, watch, start)
-        gap = found.certificate.relative_gap
+        found = _in_rounds(name, problem, watch, start, memory)
+        gap = found.gap
         short = gap > watch.tol and found.ending is Ending.STALLED
         if solver == "auto" and name == "descent" and short:
             watch.solver = "newton"
-            other = _in_rounds("newton", problem, watch, found.weights)
-            if other.certificate.relative_gap < gap:
+            other = _in_rounds("newton", problem, watch, found.weights, memory)
+            if other.gap < gap or other.ending is Ending.ESTIMATED:
                 found, name = other, "newton"
                 why = f"descent stopped at a relative gap of {gap:.1e}"
     ending = found.ending
-    if found.certificate.holds(watch.tol):
+    if found.gap <= watch.tol:
         ending = Ending.REACHED
     elif ending is Ending.REACHED:
         ending = Ending.STALLED
@@ -110,16 +125,15 @@ def solve_logistic(
     return solution, found.certificate
 
 
-def _in_rounds(name, problem, watch: Watch, start) -> Proved:
+def _in_rounds(name, problem, watch: Watch, start, memory: Memory) -> Proved:
     """Run a solver, more strictly each time its own idea of the gap does not stand the proof."""
     tol, best = watch.tol, None
     try:
         for _ in range(MOST_ROUNDS):
-            found = _run(name, problem, watch, start)
-            gap = found.certificate.relative_gap
-            if best is None or gap < best.certificate.relative_gap:
+            found = _run(name, problem, watch, start, memory)
+            if best is None or found.gap < best.gap:
                 best = found
-            if gap <= tol or found.ending is not Ending.REACHED:
+            if found.gap <= tol or found.ending is not Ending.REACHED:
                 break
             start, watch.tol = found.weights, STRICTER * watch.tol
     finally:
@@ -127,10 +141,13 @@ def _in_rounds(name, problem, watch: Watch, start) -> Proved:
     return best._replace(ending=found.ending)  # type: ignore[union-attr]
 
 
-def _run(name: str, problem, watch: Watch, start) -> Proved:
+def _run(name: str, problem, watch: Watch, start, memory: Memory) -> Proved:
     """What a solver returns, proved."""
     if name == "newton":
-        search = _newton(problem, watch, start)
+        search = _newton(problem, watch, start, known=memory.known)
+        memory.known = search.leave()
+        if search.ending is Ending.ESTIMATED:
+            return Proved(search.weights(), None, search.ending)
         return finish(problem, *search.weights(), search.ending)
     if isinstance(problem, MulticlassProblem):
         W, b, ending, certificate = softmax_descent(problem, watch, start)
@@ -144,16 +161,17 @@ def _run(name: str, problem, watch: Watch, start) -> Proved:
     return finish(problem, W[1:] - W[:1], b[1:] - b[:1], ending)
 
 
-def _newton(problem, watch: Watch, start, mu=None) -> Search:
+def _newton(problem, watch: Watch, start, mu=None, known: Known | None = None) -> Search:
     """Quasi-Newton steps; where rows abound, a part of them is solved first."""
     several = isinstance(problem, MulticlassProblem)
+    mu = mu if known is None else known.mu
     loss = (SoftmaxLoss if several else LogisticLoss)(problem, mu)
     n, d = problem.shape
     size = 2 * max(PART_ROWS, ROWS_PER_WEIGHT // 2 * (d + 1))
     if several:
         size = max(PART_ROWS, PER_CLASS * problem.k, n // SHRINK)
     if start is not None or n < SHRINK * size:
-        return quasi_newton(loss, watch, start)
+        return quasi_newton(loss, watch, start, known=known)
     inner = Watch(
         tol=max(watch.tol, ROUGH),
         max_iter=min(watch.max_iter, PART_STEPS),

@@ -46,6 +46,7 @@ class Ending(Enum):
     """Why a solver stopped; only ``REACHED`` may, once certified, be called convergence."""
 
     REACHED = "the gap asked for was reached"
+    ESTIMATED = "its error is estimated to be as small as asked for"
     TIME = "max_seconds ran out"
     ITERATIONS = "max_iter ran out"
     STALLED = "it made no more progress"
@@ -62,9 +63,14 @@ class OutOfBudget(Exception):
 
 @dataclass
 class Watch:
-    """Tolerance, budget, history and progress of one fit."""
+    """Tolerance, budget, history and progress of one fit.
+
+    ``estimate``: the share of what the weights gain over none at which an error that is only
+    estimated ends a search, without proof; 0 asks for the proof.
+    """
 
     tol: float = 1e-6
+    estimate: float = 0.0
     max_iter: int = 1000
     max_seconds: float = np.inf
     verbose: int = 0

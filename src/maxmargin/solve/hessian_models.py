@@ -19,6 +19,7 @@ variances of the columns take G's place.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
@@ -69,6 +70,12 @@ class Kronecker:
         self.A = A
         self.refresh()
         return self
+
+    def detached(self) -> Kronecker:
+        """The same without the rows that A was taken from, to be used with ``of``."""
+        model = copy(self)
+        del model.A
+        return model
 
     def refresh(self) -> None:
         """Take A from the present scores."""

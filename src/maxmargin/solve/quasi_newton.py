@@ -11,16 +11,22 @@ The model (``hessian_models.py``) is what limited-memory updates start from; the
 lacks.  A search may go on from one of a part of the rows, with its model and its pairs.
 
 Where the biases are best, f − ½‖∂f/∂W‖² is a dual bound (``certify/softmax.py``): the gap
-that ends the search costs nothing.
+that ends the search costs nothing.  It may exceed the error by the condition number.  Where no
+proof is asked for, the decrease that the next step promises, ½ gᵀB⁻¹g, is what counts.
+
+For another C on the same rows the model and the pairs are used again: of y = Hs the part that
+the losses have in it grows with C, the ridge's part s stays.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from ..problem.problem import Bias
 from .contract import Ending, OutOfBudget, Watch
-from .hessian_models import Model
+from .hessian_models import Kronecker, Model
 from .smooth import LogisticLoss, SoftmaxLoss
 
 # Pairs of steps and gradient changes remembered.
@@ -46,6 +52,28 @@ EARLY = 3
 SAFE = 0.9
 
 Weights = tuple[np.ndarray, np.ndarray]
+# A step s, the gradient's change y along it, and 1/sᵀy.
+Pair = tuple[np.ndarray, np.ndarray, float]
+
+
+class Known(NamedTuple):
+    """What a search leaves to the next one, which has the same rows and another C."""
+
+    mu: np.ndarray
+    model: Kronecker | None
+    pairs: list[Pair]
+    total: float  # Σ c
+
+    def at(self, total: float) -> list[Pair]:
+        """The pairs of the same steps for other costs: y = s + (H − I)s, and H − I ∝ C."""
+        ratio = total / self.total
+        pairs = []
+        for s, y, _ in self.pairs:
+            y = ratio * y
+            y[:-1] += (1.0 - ratio) * s[:-1]
+            if (bend := float(np.vdot(s, y))) > 0.0:
+                pairs.append((s, y, 1.0 / bend))
+        return pairs
 
 
 def quasi_newton(
@@ -53,9 +81,15 @@ def quasi_newton(
     watch: Watch,
     start: Weights | None = None,
     before: Search | None = None,
+    known: Known | None = None,
 ) -> Search:
-    """Search from ``start``, or go on from the search of a part of the rows."""
+    """Search from ``start``, or go on from the search of a part of the rows.
+
+    ``known`` comes from the search that ended at ``start``, or near it, for another C.
+    """
     search = Search(loss, watch, start, before)
+    if known is not None and start is not None:
+        search.known, search.pairs = known.model, known.at(float(loss.problem.c.sum()))
     try:
         search.ending = search.loop()
     except OutOfBudget as stop:
@@ -69,11 +103,13 @@ class Search:
     """Where the search stands: x = (W, b) stacked as (d + 1, k), objective and gradient."""
 
     ending = Ending.STALLED
+    error = np.nan  # estimated, relative to the objective; only where estimates are asked for
 
     def __init__(self, loss: SoftmaxLoss | LogisticLoss, watch: Watch, start, before):
         self.loss, self.watch, self.products = loss, watch, loss.products
+        self.nothing = loss.unweighted()
         self.x = np.zeros((self.products.d + 1, self.products.k))
-        self.pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
+        self.pairs: list[Pair] = []
         self.known: Model | None = None
         if before is not None:
             self.x[:], self.known, self.pairs = before.x, before.model, before.pairs
@@ -89,6 +125,12 @@ class Search:
         W, b = self.x[:-1], self.x[-1]
         return np.ascontiguousarray(W.T), b - self.products.mu @ W
 
+    def leave(self) -> Known:
+        """For a search with another C; nothing in it refers to the data."""
+        model = self.model.detached() if isinstance(self.model, Kronecker) else None
+        pairs = [] if self.model.exact else self.pairs
+        return Known(self.products.mu, model, pairs, float(self.loss.problem.c.sum()))
+
     def loop(self) -> Ending:
         self.settle()
         if self.early == 0 and not self.f <= self.loss.at_rest():  # a start worse than none
@@ -97,9 +139,12 @@ class Search:
         self.model = self.loss.model(self.watch.seed, self.known)
         count, afresh = 0, 1 if self.early else LATER
         while not self.reached():
+            q = self.direction()
+            if self.watch.estimate and self.estimated(q):
+                return Ending.ESTIMATED
             self.watch.step()
             before = _half_norm(self.g)
-            if not self.advance():
+            if not self.advance(q):
                 if not self.products.sharpen():
                     return Ending.STALLED
                 self.loss.S, self.loss.Z = self.products.room(), self.products.room()
@@ -110,7 +155,7 @@ class Search:
                 self.model.refresh()
                 afresh = max(count + 1, int(AFRESH * count))
                 if self.model.exact or count <= self.early:
-                    self.pairs.clear()
+                    self.pairs = []
         return Ending.REACHED
 
     def settle(self) -> None:
@@ -140,15 +185,24 @@ class Search:
         gap = _half_norm(self.g) + owed
         self.watch.record(self.f, self.f - gap)
         enough = SAFE * self.watch.tol * self.f
-        if gap > enough:
+        if gap > enough or self.watch.estimate:  # a small C is judged by its estimate, too
             return False
         if owed <= DUE * self.watch.tol * self.f:
             return True
         self.shift(-self.model.biases(h))
         return _half_norm(self.g) <= enough
 
+    def estimated(self, q: np.ndarray) -> bool:
+        """Whether the decrease that the direction q promises is as small as asked for.
+
+        Measured by what the weights gain over the best biases alone, which is little for small C.
+        """
+        promised = -0.5 * float(np.vdot(q, self.g))
+        self.error = promised / self.f
+        return promised <= self.watch.estimate * (self.nothing - self.f)
+
     def direction(self) -> np.ndarray:
-        """The two-loop recursion around the model's inverse."""
+        """The two-loop recursion around the model's inverse; downhill."""
         q, shares = -self.g, []
         for s, y, rho in reversed(self.pairs):
             shares.append(rho * float(np.vdot(s, q)))
@@ -156,16 +210,14 @@ class Search:
         q = self.model(q)
         for (s, y, rho), share in zip(self.pairs, reversed(shares), strict=True):
             q += (share - rho * float(np.vdot(y, q))) * s
+        if not float(np.vdot(q, self.g)) < 0.0:
+            self.pairs = []
+            q = -self.model(self.g)
         return q
 
-    def advance(self) -> bool:
-        """One step downhill; False when rounding leaves none."""
-        q = self.direction()
+    def advance(self, q: np.ndarray) -> bool:
+        """One step along q; False when rounding leaves none."""
         slope = float(np.vdot(q, self.g))
-        if not slope < 0.0:
-            self.pairs.clear()
-            q = -self.model(self.g)
-            slope = float(np.vdot(q, self.g))
         self.products.scores(q[:-1], q[-1], self.loss.Z)
         t, f = self.search_line(q, slope)
         if t == 0.0:

@@ -14,6 +14,7 @@ import math
 
 import numpy as np
 from numba import njit
+from scipy.special import entr
 
 from ..problem.exponential import exponentials
 from ..problem.multiclass import MulticlassProblem
@@ -46,6 +47,13 @@ class SoftmaxLoss:
     def at_rest(self) -> float:
         """The objective without weights and biases."""
         return float(self.problem.c.sum()) * math.log(self.problem.k)
+
+    def unweighted(self) -> float:
+        """The objective without weights, with the best biases if they are free."""
+        if self.bias is not Bias.FREE:
+            return self.at_rest()
+        shares = np.bincount(self.problem.y, weights=self.problem.c, minlength=self.problem.k)
+        return float(entr(shares / shares.sum()).sum() * shares.sum())
 
     def line(self, t: float) -> tuple[float, float, float]:
         y, c, k = self.problem.y, self.problem.c, self.problem.k
@@ -99,6 +107,13 @@ class LogisticLoss:
 
     def at_rest(self) -> float:
         return float(self.problem.c.sum()) * math.log(2.0)
+
+    def unweighted(self) -> float:
+        if self.bias is not Bias.FREE:
+            return self.at_rest()
+        y, c = self.problem.y, self.problem.c
+        shares = np.array([c[y > 0].sum(), c[y < 0].sum()])
+        return float(entr(shares / shares.sum()).sum() * shares.sum())
 
     def line(self, t: float) -> tuple[float, float, float]:
         S, Z = self.S[:, 0], self.Z[:, 0]
