@@ -34,7 +34,7 @@ MOST_KEPT = 256e6
 # Where a solver estimates its error well (logistic losses on dense rows), the fits of the folds end
 # without a proof when the estimate is this share of the gap asked for: a proof exceeds the error
 # ten to a thousand times there, the more the larger C is.
-ESTIMATE = 0.01
+ESTIMATE = 0.005
 # Multipliers of all folds and all C that are kept to start the final fit from.
 MOST_MULTIPLIERS = 5e7
 

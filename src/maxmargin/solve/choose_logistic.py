@@ -24,8 +24,8 @@ from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, Problem
 from ..represent.rows import DenseRows, scores, take
 from .contract import Ending, Step, Watch
-from .memory import Memory
-from .quasi_newton import Known, Search, quasi_newton
+from .memory import Known, Memory
+from .quasi_newton import Search, quasi_newton
 from .smooth import LogisticLoss, SoftmaxLoss
 from .softmax_descent import softmax_descent
 from .threads import one_blas_thread
@@ -145,7 +145,8 @@ def _run(name: str, problem, watch: Watch, start, memory: Memory) -> Proved:
     """What a solver returns, proved."""
     if name == "newton":
         search = _newton(problem, watch, start, known=memory.known)
-        memory.known = search.leave()
+        if search.ending is not Ending.INTERRUPTED:
+            memory.known = search.leave()
         if search.ending is Ending.ESTIMATED:
             return Proved(search.weights(), None, search.ending)
         return finish(problem, *search.weights(), search.ending)

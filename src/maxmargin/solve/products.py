@@ -9,6 +9,8 @@ convert every chunk to float64 first.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
+from itertools import chain
 
 import numpy as np
 from numba import njit
@@ -63,16 +65,18 @@ class Products:
         """An array for the scores of all rows."""
         return np.zeros((self.n, self.width), dtype=self.store)
 
-    def chunks(self) -> Iterator[slice]:
+    @cached_property
+    def chunks(self) -> list[slice]:
         """Slices of rows whose scores fit a cache."""
-        return _slices(0, self.n, max(FEW_ROWS, CHUNK_VALUES // (4 * self.width)))
+        return list(_slices(0, self.n, max(FEW_ROWS, CHUNK_VALUES // (4 * self.width))))
 
-    def pieces(self, part: slice) -> Iterator[slice]:
-        """Slices of a slice, whose values of X fit a cache."""
+    @cached_property
+    def pieces(self) -> list[list[slice]]:
+        """Slices of every chunk, whose values of X fit a cache."""
         size = max(FEW_ROWS, CHUNK_VALUES // max(1, self.d))
         small = SMALL_PRODUCT // max(1, self.d * self.k) // 32 * 32
         size = min(size, small) if small >= FEW_ROWS else size
-        return _slices(part.start, part.stop, size)
+        return [list(_slices(chunk.start, chunk.stop, size)) for chunk in self.chunks]
 
     def scores(self, V: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
         """out = (X − μ) V + v."""
@@ -82,7 +86,7 @@ class Products:
         shift = v if self.sharp else v - self.mu @ V
         if self.dense:
             V, shift = V.astype(self.work), shift.astype(self.work)
-            for part in self.pieces(slice(0, self.n)):
+            for part in chain.from_iterable(self.pieces):
                 np.add(self._block(part) @ V, shift, out=out[part])
             return
         if self.k == 1:
@@ -96,13 +100,11 @@ class Products:
         """Σ (x_i − μ, 1) a_iᵀ as (d + 1, k), where ``steps(part)`` gives a slice's a."""
         total, sums = np.zeros((self.d, self.width)), np.zeros(self.width)
         alone = not self.dense and self.k == 1
-        for part in [slice(0, self.n)] if alone else self.chunks():
+        for number, part in enumerate([slice(0, self.n)] if alone else self.chunks):
             a = steps(part)
             sums += np.ones(len(a), a.dtype) @ a
             if self.dense:
-                for piece in self.pieces(part):
-                    mine = slice(piece.start - part.start, piece.stop - part.start)
-                    total += self._block(piece).T @ a[mine]
+                total += self._dense_part(self.pieces[number], a)
             elif alone:
                 total[:, 0] = row_combine(self.rows, np.ascontiguousarray(a[:, 0]))
             else:
@@ -110,6 +112,14 @@ class Products:
         if not self.sharp:
             total -= np.outer(self.mu, sums)
         return np.vstack([total, sums])[:, : self.k]
+
+    def _dense_part(self, pieces: list[slice], a: np.ndarray) -> np.ndarray:
+        """The sum over a chunk's rows in the precision of the work."""
+        first = pieces[0].start
+        total = self._block(pieces[0]).T @ a[: pieces[0].stop - first]
+        for piece in pieces[1:]:
+            total += self._block(piece).T @ a[piece.start - first : piece.stop - first]
+        return total
 
     def _sparse_part(self, part: slice, a: np.ndarray, total: np.ndarray) -> None:
         """total += the rows' sum, in the data's precision where that sum fits a cache."""

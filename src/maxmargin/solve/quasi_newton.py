@@ -14,25 +14,24 @@ Where the biases are best, f − ½‖∂f/∂W‖² is a dual bound (``certify/
 that ends the search costs nothing.  It may exceed the error by the condition number.  Where no
 proof is asked for, the decrease that the next step promises, ½ gᵀB⁻¹g, is what counts.
 
-For another C on the same rows the model and the pairs are used again: of y = Hs the part that
-the losses have in it grows with C, the ridge's part s stays.
+A search for another C on the same rows goes on with the model and the pairs of the last one
+(``memory.py``).
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
 from ..problem.problem import Bias
 from .contract import Ending, OutOfBudget, Watch
 from .hessian_models import Kronecker, Model
+from .memory import Known, Pair, Place
 from .smooth import LogisticLoss, SoftmaxLoss
 
 # Pairs of steps and gradient changes remembered.
-MEMORY = 24
+MEMORY = 48
 # The line search ends when the slope has fallen to this share.
-FLAT = 0.02
+FLAT = 0.1
 MOST_TRIALS = 12
 # Rounding of an objective summed up from float32 and float64 scores.
 NOISE = {np.dtype(np.float32): 1e-7, np.dtype(np.float64): 1e-14}
@@ -48,32 +47,12 @@ DUE = 1e-6
 # In the first steps from nothing the curvature falls so fast that a fresh model knows more
 # than its past.
 EARLY = 3
+# Scores up to which they are kept for the next C.
+MANY = 1 << 22
 # A gap this much below the one asked for: what is left is for the certificate's rounding.
 SAFE = 0.9
 
 Weights = tuple[np.ndarray, np.ndarray]
-# A step s, the gradient's change y along it, and 1/sᵀy.
-Pair = tuple[np.ndarray, np.ndarray, float]
-
-
-class Known(NamedTuple):
-    """What a search leaves to the next one, which has the same rows and another C."""
-
-    mu: np.ndarray
-    model: Kronecker | None
-    pairs: list[Pair]
-    total: float  # Σ c
-
-    def at(self, total: float) -> list[Pair]:
-        """The pairs of the same steps for other costs: y = s + (H − I)s, and H − I ∝ C."""
-        ratio = total / self.total
-        pairs = []
-        for s, y, _ in self.pairs:
-            y = ratio * y
-            y[:-1] += (1.0 - ratio) * s[:-1]
-            if (bend := float(np.vdot(s, y))) > 0.0:
-                pairs.append((s, y, 1.0 / bend))
-        return pairs
 
 
 def quasi_newton(
@@ -89,7 +68,7 @@ def quasi_newton(
     """
     search = Search(loss, watch, start, before)
     if known is not None and start is not None:
-        search.known, search.pairs = known.model, known.at(float(loss.problem.c.sum()))
+        search.inherit(known)
     try:
         search.ending = search.loop()
     except OutOfBudget as stop:
@@ -111,6 +90,7 @@ class Search:
         self.x = np.zeros((self.products.d + 1, self.products.k))
         self.pairs: list[Pair] = []
         self.known: Model | None = None
+        self.came: Known | None = None
         if before is not None:
             self.x[:], self.known, self.pairs = before.x, before.model, before.pairs
         elif start is not None:
@@ -125,14 +105,30 @@ class Search:
         W, b = self.x[:-1], self.x[-1]
         return np.ascontiguousarray(W.T), b - self.products.mu @ W
 
+    def inherit(self, known: Known) -> None:
+        """Take over what the search for another C has learnt."""
+        self.known, self.pairs = known.model, known.pairs_at(self.loss.total)
+        if self.watch.estimate and known.place is not None:
+            self.came = known
+
     def leave(self) -> Known:
-        """For a search with another C; nothing in it refers to the data."""
+        """For a search with another C.  Where it ended only if that search needs no proof:
+        scores that were never computed afresh gather rounding."""
         model = self.model.detached() if isinstance(self.model, Kronecker) else None
         pairs = [] if self.model.exact else self.pairs
-        return Known(self.products.mu, model, pairs, float(self.loss.problem.c.sum()))
+        place, S = None, self.loss.S
+        if self.watch.estimate and S.size <= MANY:
+            step, last = None, self.came and self.came.place
+            if last:
+                step = self.x - last.x, S - last.S
+            place = Place(self.x, self.g, S, step)
+        return Known(self.loss.total, self.products.mu, model, pairs, place)
 
     def loop(self) -> Ending:
-        self.settle()
+        if self.came is None:
+            self.settle()
+        else:
+            self.resume(self.came)
         if self.early == 0 and not self.f <= self.loss.at_rest():  # a start worse than none
             self.x[:], self.early, self.pairs = 0.0, EARLY, []
             self.settle()
@@ -163,6 +159,18 @@ class Search:
         self.products.scores(self.x[:-1], self.x[-1], self.loss.S)
         self.f = _half_norm(self.x) + self.loss.line(0.0)[0]
         self.g = self.gradient()
+
+    def resume(self, known: Known) -> None:
+        """Go on where the search for another C ended, and as far as is best along the path that
+        led there: no product with the data but one gradient."""
+        place = known.place
+        assert place is not None
+        self.x[:], self.loss.S[:], self.g = place.x, place.S, known.gradient_at(self.loss.total)
+        self.f = _half_norm(self.x) + self.loss.line(0.0)[0]
+        if place.step is not None:
+            q, self.loss.Z[:] = place.step
+            if float(np.vdot(q, self.g)) < 0.0:
+                self.go(q)
 
     def shift(self, step: np.ndarray) -> None:
         """Move the biases, and with them all scores."""
@@ -217,9 +225,12 @@ class Search:
 
     def advance(self, q: np.ndarray) -> bool:
         """One step along q; False when rounding leaves none."""
-        slope = float(np.vdot(q, self.g))
         self.products.scores(q[:-1], q[-1], self.loss.Z)
-        t, f = self.search_line(q, slope)
+        return self.go(q)
+
+    def go(self, q: np.ndarray) -> bool:
+        """The best step along q, whose scores are in Z."""
+        t, f = self.search_line(q, float(np.vdot(q, self.g)))
         if t == 0.0:
             return False
         _move(self.loss.S, t, self.loss.Z)

@@ -37,6 +37,7 @@ class SoftmaxLoss:
         self.problem, self.bias = problem, problem.bias
         self.products = Products(problem.rows, problem.c, problem.k, problem.bias is Bias.FREE, mu)
         self.S, self.Z = self.products.room(), self.products.room()
+        self.total = float(problem.c.sum())
 
     def start(self) -> np.ndarray:
         """The best biases without weights."""
@@ -46,7 +47,7 @@ class SoftmaxLoss:
 
     def at_rest(self) -> float:
         """The objective without weights and biases."""
-        return float(self.problem.c.sum()) * math.log(self.problem.k)
+        return self.total * math.log(self.problem.k)
 
     def unweighted(self) -> float:
         """The objective without weights, with the best biases if they are free."""
@@ -100,13 +101,14 @@ class LogisticLoss:
         self.problem, self.bias = problem, problem.bias
         self.products = Products(problem.rows, problem.c, 1, problem.bias is Bias.FREE, mu)
         self.S, self.Z = self.products.room(), self.products.room()
+        self.total = float(problem.c.sum())
 
     def start(self) -> np.ndarray:
         y, c = self.problem.y, self.problem.c
         return np.array([math.log(c[y > 0].sum() / c[y < 0].sum())])
 
     def at_rest(self) -> float:
-        return float(self.problem.c.sum()) * math.log(2.0)
+        return self.total * math.log(2.0)
 
     def unweighted(self) -> float:
         if self.bias is not Bias.FREE:
