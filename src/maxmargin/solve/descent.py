@@ -5,12 +5,15 @@
 
 with w_α = Σ α_i y_i x_i.  An epoch (``sweep.py``) gives every awake multiplier its best value;
 then b += ρ r, as the augmented Lagrangian of the constraint r = 0 asks.  After every second
-epoch a leap (``leap.py``) goes on along the path of these two.  A check (``bounds.py``) costs
-one pass over the data and is made only when it is likely to pass, or long overdue.
+epoch a leap (``leap.py``) goes on along the path of these two; ``march.py`` runs both.  A
+check (``bounds.py``) costs one pass over the data and is made only when it is likely to pass,
+or long overdue.
 [Hsieh et al. 2008, with a free bias]
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +23,8 @@ from ..represent.rows import combine, scores, size_of, sqnorms
 from .bounds import Dual, Primal, dual_bound, primal_bound
 from .contract import Ending, OutOfBudget, Point, Watch, origin
 from .leap import leap
-from .sweep import POINT, awake, settle, sweep
+from .march import STATE, STRETCH, march
+from .sweep import POINT, settle
 
 # ρ in units of the mean ‖x‖²: 0.02 to 0.1 need about equally many epochs.
 STIFFNESS = 0.05
@@ -29,8 +33,6 @@ STIFFNESS = 0.05
 SOFTNESS = 0.1
 # ‖x‖² of an empty row, in the same unit: any positive value sends its multiplier to a bound.
 EMPTY = 1e-12
-# Over-relaxation; 1.0 and 1.5 take more epochs on most text, 1.5 fewer in some long tails.
-OMEGA = 1.3
 # Epochs between leaps; one takes up to six times the epochs at large C, four a third more.
 STRIDE = 2
 # A leap costs a few passes over w: fewer leaps when w is long and the data are few (not tuned).
@@ -38,15 +40,8 @@ LEAP_COST = 4.0
 # Stored values that one call of the kernel passes over: about 0.1 s, so that a keyboard
 # interrupt or the end of the budget is never far away.
 SLICE = 1 << 25
-# Every leap multiplies the rounding errors of w by its length, and nothing ever mends them:
-# when the product of lengths passes this, w is computed afresh from α.
-STRETCH = 1e5
 # Below this tolerance w is computed afresh for every check.
 FINE = 1e-9
-# The gap predicted from the movement is a guess: look when it is this near.
-NEAR = 1.05
-# At most so many epochs from one check to the next; in between, half the epochs so far.
-LONGEST, SHORTEST = 20, 4
 # The solver gives up after so many checks in a row with less progress than this.
 PATIENCE = 20
 PROGRESS = 1e-3
@@ -91,18 +86,18 @@ class Descent:
         self.points["wake"] = np.where(alive & ~hopeless, 0.0, np.inf)
 
         w, b, alpha = origin(problem)
-        self.w, self.b, self.r = w, b, 0.0
+        self.w = w
         self.w_best, self.primal, self.dual = w, Primal(np.inf, 1.0, b), Dual(-np.inf, alpha)
-        self.clock, self.speed, self.epochs = 0.0, np.inf, 0
-        self.order = np.empty(n, dtype=np.uint32)
-        self.dice = np.array([watch.seed], dtype=np.uint64)
+        self.states = np.zeros(1, dtype=STATE)
+        self.now: Any = self.states.view(np.recarray)[0]
+        self.now.stretch, self.now.speed = 1.0, np.inf
+        order, dice = np.empty(n, dtype=np.uint32), np.array([watch.seed], dtype=np.uint64)
         values = max(1, size_of(problem.rows))
         self.slice = max(1, int(SLICE * n / values))
         self.stride = STRIDE + int(LEAP_COST * d / values)
         if start is not None:
             self._begin_at(start)
-        self.old_alpha, self.old_w = self.points["alpha"].copy(), self.w.copy()
-        self.room, self.stretch = np.empty(d), 1.0
+        self.past = (self.points["alpha"].copy(), self.w.copy(), order, dice, np.empty(d))
 
     def _begin_at(self, start: Point) -> None:
         """Take over the multipliers; the weights count as a candidate for the best primal."""
@@ -110,8 +105,8 @@ class Descent:
         alpha = np.clip(start.alpha, 0.0, problem.cap)
         self.points["alpha"] = alpha
         self.w = combine(problem.rows, alpha * problem.y)
-        self.r = float(alpha @ problem.y)
-        self.b = float(start.b) if problem.bias is Bias.FREE else 0.0
+        self.now.r = float(alpha @ problem.y)
+        self.now.b = float(start.b) if problem.bias is Bias.FREE else 0.0
         w = np.asarray(start.w, dtype=np.float64)
         self._offer(primal_bound(problem, scores(problem.rows, w), float(w @ w), start.b), w)
 
@@ -119,19 +114,15 @@ class Descent:
         """Epochs, leaps and checks until the gap asked for is reached."""
         if self.points["alpha"].any() and self.check():
             return Ending.REACHED
-        gap, speed, checked, idle = np.inf, np.inf, self.epochs, 0
+        outlook, idle = (self.watch.tol, np.inf, np.inf, 0), 0
         while idle < PATIENCE:
-            self.epoch()
-            if self.epochs % self.stride:
+            if not self.march(outlook):
                 continue
-            due = min(LONGEST, max(SHORTEST, self.epochs // 2))
-            guess = gap * (self.speed / speed) if speed > 0 and np.isfinite(gap) else gap
-            if guess <= NEAR * self.watch.tol or self.epochs - checked >= due:
-                before = self.primal.value - self.dual.value, self.dual.value
-                if self.check():
-                    return Ending.REACHED
-                gap, speed, checked = self.gap(), self.speed, self.epochs
-                idle = 0 if self._advanced(*before) else idle + 1
+            before = self.primal.value - self.dual.value, self.dual.value
+            if self.check():
+                return Ending.REACHED
+            outlook = (self.watch.tol, self.gap(), float(self.now.speed), int(self.now.epochs))
+            idle = 0 if self._advanced(*before) else idle + 1
             self.leap()
         return Ending.STALLED
 
@@ -141,44 +132,39 @@ class Descent:
             return self.primal.value - self.dual.value < (1.0 - PROGRESS) * gap
         return self.dual.value > (1.0 + PROGRESS) * dual
 
-    def epoch(self) -> None:
-        """One pass over the rows that are awake."""
-        problem, watch = self.problem, self.watch
-        watch.step()
-        omega = OMEGA if self.epochs else 1.0
-        count = awake(self.points, self.clock, self.dice, self.order)
-        moved = 0.0
-        for first in range(0, count, self.slice):
-            if first and watch.seconds > watch.max_seconds:
-                raise OutOfBudget(Ending.TIME)
-            part = self.order[first : min(count, first + self.slice)]
-            self.r, change = sweep(
-                problem.loss, problem.rows, part, self.b, self.rho, omega, self.clock,
-                self.r, self.points, self.w,
-            )  # fmt: skip
-            moved += change
-        self.speed = float(np.sqrt(moved / max(1, count)))
-        self.clock += self.speed
-        if problem.bias is Bias.FREE:
-            self.b += self.rho * self.r
-        self.epochs += 1
+    def march(self, outlook: tuple[float, float, float, int]) -> bool:
+        """Epochs and leaps for about a tenth of a second; whether a check is due."""
+        problem, watch, begun = self.problem, self.watch, int(self.now.epochs)
+        last = begun + watch.max_iter - watch.n_iter
+        if last == begun:
+            raise OutOfBudget(Ending.ITERATIONS)
+        due = march(
+            problem.loss, problem.rows, self.bend, self.rho, problem.bias is Bias.FREE,
+            self.stride, self.slice, last, outlook, self.states, self.points, self.w, self.past,
+        )  # fmt: skip
+        watch.step(int(self.now.epochs) - begun)
+        if self.now.stretch > STRETCH:
+            self.refresh()
+        return due
 
     def leap(self) -> None:
         """Follow the path since the last leap to the highest dual on it."""
-        self.r, length = leap(
-            self.problem.rows, self.bend, self.b, self.rho, self.r,
-            self.points, self.w, self.old_alpha, self.old_w, self.room,
+        now, (old_alpha, old_w, *_, room) = self.now, self.past
+        now.r, length = leap(
+            self.problem.rows, self.bend, now.b, self.rho, now.r,
+            self.points, self.w, old_alpha, old_w, room,
         )  # fmt: skip
-        self.stretch *= 1.0 + abs(length)
-        if self.stretch > STRETCH:
+        now.stretch *= 1.0 + abs(length)
+        if now.stretch > STRETCH:
             self.refresh()
 
     def refresh(self) -> None:
         """Compute w afresh from α, here and where the last leap began."""
         rows, y, alpha = self.problem.rows, self.problem.y, self.points["alpha"]
-        self.w, self.r = combine(rows, alpha * y), float(alpha @ y)
-        self.old_w = combine(rows, self.old_alpha * y)
-        self.stretch = 1.0
+        old_alpha, old_w, *_ = self.past
+        self.w, self.now.r = combine(rows, alpha * y), float(alpha @ y)
+        old_w[:] = combine(rows, old_alpha * y)
+        self.now.stretch = 1.0
 
     def check(self) -> bool:
         """Bound the optimum from both sides; whether the gap asked for is reached."""
@@ -186,13 +172,14 @@ class Descent:
         if self.watch.tol < FINE:
             self.refresh()
         f, sq = scores(problem.rows, self.w), float(self.w @ self.w)
-        b = self.r if problem.bias is Bias.PENALIZED else self.b
+        now = self.now
+        b = float(now.r if problem.bias is Bias.PENALIZED else now.b)
         self._offer(primal_bound(problem, f, sq, b), self.w)
         alpha = self.points["alpha"].copy()
         dual = dual_bound(problem, f, sq, self.lengths, alpha)
         if dual.value > self.dual.value:
             self.dual = dual
-        settle(self.points, f, self.b + self.rho * self.r, self.clock)
+        settle(self.points, f, now.b + self.rho * now.r, now.clock)
         return self.watch.record(self.primal.value, self.dual.value)
 
     def _offer(self, primal: Primal, w: np.ndarray) -> None:

@@ -10,7 +10,6 @@ conjugate gradients on the free multipliers, the usual remedy, was no faster on 
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 from ..represent.rows import nudge, score
@@ -20,7 +19,8 @@ from ..represent.rows import nudge, score
 CANCELLED = 1e-12
 
 
-def leap(rows, bend, b, rho, r, points, w, old_alpha, old_w, v) -> tuple[float, float]:
+@njit(cache=True, nogil=True)
+def leap(rows, bend, b, rho, r, points, w, old_alpha, old_w, v):
     """Move α, w from the old point through the present one and beyond.
 
     ``bend`` holds ℓ*'s curvature for every row, 1/(2c) for squared hinge and 0 for hinge.
@@ -28,7 +28,7 @@ def leap(rows, bend, b, rho, r, points, w, old_alpha, old_w, v) -> tuple[float, 
     Returns the new r and the length of the leap in displacements.
     """
     shift = b + rho * r
-    np.subtract(w, old_w, out=v)
+    v[:] = w - old_w
     far = _best_step(rows, bend, shift, rho, points, old_alpha, w, v, 1.0)
     v *= far
     land = old_alpha
