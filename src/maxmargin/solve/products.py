@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from numba import njit
@@ -71,12 +70,28 @@ class Products:
         return list(_slices(0, self.n, max(FEW_ROWS, CHUNK_VALUES // (4 * self.width))))
 
     @cached_property
-    def pieces(self) -> list[list[slice]]:
-        """Slices of every chunk, whose values of X fit a cache."""
+    def piece(self) -> int:
+        """How many rows are multiplied at once: their values fit a cache."""
         size = max(FEW_ROWS, CHUNK_VALUES // max(1, self.d))
         small = SMALL_PRODUCT // max(1, self.d * self.k) // 32 * 32
-        size = min(size, small) if small >= FEW_ROWS else size
-        return [list(_slices(chunk.start, chunk.stop, size)) for chunk in self.chunks]
+        return min(size, small) if small >= FEW_ROWS else size
+
+    def blocks(self, part: slice) -> Iterator[tuple[slice, np.ndarray]]:
+        """The rows of a slice as (m, piece, d) and a rest (1, m, d): one product each.
+
+        Rows that are not side by side in memory, or must be converted, come piece by piece.
+        """
+        size = self.piece
+        X = self.rows.X  # type: ignore[union-attr]
+        whole = part.start + (part.stop - part.start) // size * size
+        if self.sharp or not X.flags.c_contiguous:
+            for piece in _slices(part.start, part.stop, size):
+                yield piece, self._block(piece)[None]
+            return
+        if whole > part.start:
+            yield slice(part.start, whole), X[part.start : whole].reshape(-1, size, self.d)
+        if whole < part.stop:
+            yield slice(whole, part.stop), X[None, whole : part.stop]
 
     def scores(self, V: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
         """out = (X − μ) V + v."""
@@ -86,8 +101,10 @@ class Products:
         shift = v if self.sharp else v - self.mu @ V
         if self.dense:
             V, shift = V.astype(self.work), shift.astype(self.work)
-            for part in chain.from_iterable(self.pieces):
-                np.add(self._block(part) @ V, shift, out=out[part])
+            for chunk in self.chunks:
+                for part, X in self.blocks(chunk):
+                    np.matmul(X, V, out=out[part].reshape(*X.shape[:2], self.k))
+                out[chunk] += shift
             return
         if self.k == 1:
             out[:, 0] = row_scores(self.rows, np.ascontiguousarray(V[:, 0])) + shift
@@ -100,11 +117,14 @@ class Products:
         """Σ (x_i − μ, 1) a_iᵀ as (d + 1, k), where ``steps(part)`` gives a slice's a."""
         total, sums = np.zeros((self.d, self.width)), np.zeros(self.width)
         alone = not self.dense and self.k == 1
-        for number, part in enumerate([slice(0, self.n)] if alone else self.chunks):
+        for part in [slice(0, self.n)] if alone else self.chunks:
             a = steps(part)
             sums += np.ones(len(a), a.dtype) @ a
             if self.dense:
-                total += self._dense_part(self.pieces[number], a)
+                for piece, X in self.blocks(part):
+                    mine = a[piece.start - part.start : piece.stop - part.start]
+                    mine = mine.reshape(*X.shape[:2], self.k)
+                    total += np.matmul(X.transpose(0, 2, 1), mine).sum(axis=0)
             elif alone:
                 total[:, 0] = row_combine(self.rows, np.ascontiguousarray(a[:, 0]))
             else:
@@ -112,14 +132,6 @@ class Products:
         if not self.sharp:
             total -= np.outer(self.mu, sums)
         return np.vstack([total, sums])[:, : self.k]
-
-    def _dense_part(self, pieces: list[slice], a: np.ndarray) -> np.ndarray:
-        """The sum over a chunk's rows in the precision of the work."""
-        first = pieces[0].start
-        total = self._block(pieces[0]).T @ a[: pieces[0].stop - first]
-        for piece in pieces[1:]:
-            total += self._block(piece).T @ a[piece.start - first : piece.stop - first]
-        return total
 
     def _sparse_part(self, part: slice, a: np.ndarray, total: np.ndarray) -> None:
         """total += the rows' sum, in the data's precision where that sum fits a cache."""

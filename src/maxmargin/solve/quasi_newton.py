@@ -40,7 +40,7 @@ AFRESH = 1.5
 # … but a costly one not while a step leaves no more than this share of the gap …
 QUICK = 0.05
 # … and for the first time, where the search starts near its end.
-LATER = 4
+LATER = 12
 # What the biases are off may be this share of the gap asked for; more of it would show in
 # the gap once they are made best.
 DUE = 1e-6
