@@ -199,10 +199,10 @@ def test_an_interrupt_returns_the_best_point(monkeypatch):
     watch = Watch(tol=1e-12, max_iter=20_000)
     step = watch.step
 
-    def interrupted():
-        if watch.n_iter == 12:
+    def interrupted(count):
+        if watch.n_iter >= 12:
             raise KeyboardInterrupt
-        step()
+        step(count)
 
     monkeypatch.setattr(watch, "step", interrupted)
     problem = problem_of(*points(n=400, seed=9), 10.0)
