@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin import LinearSVM, LinearSVMCV, c_path
+from maxmargin import LinearSVM, LinearSVMCV, LogisticRegressionCV, c_path
 
 CS = [0.1, 1.0, 10.0, 100.0]
 
@@ -28,9 +28,10 @@ class _PressAfter:
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_a_search_keeps_the_values_that_all_folds_have(n_jobs):
+@pytest.mark.parametrize("tuned", [LinearSVMCV, LogisticRegressionCV])
+def test_a_search_keeps_the_values_that_all_folds_have(tuned, n_jobs):
     X, y = load_iris(return_X_y=True)
-    model = LinearSVMCV(CS, cv=3, scoring=_PressAfter(8), n_jobs=n_jobs)
+    model = tuned(CS, cv=3, scoring=_PressAfter(8), n_jobs=n_jobs)
     with pytest.warns(ConvergenceWarning, match=r"first \d of 4 values"):
         model.fit(X, y)
     done = len(model.cv_results_["param_C"])
@@ -39,7 +40,7 @@ def test_a_search_keeps_the_values_that_all_folds_have(n_jobs):
     assert np.isnan(model.scores_[:, done:]).all()
     assert model.C_ in CS[:done]
     assert model.certificate_.holds(1e-6)
-    whole = LinearSVMCV(CS, cv=3).fit(X, y)
+    whole = tuned(CS, cv=3).fit(X, y)
     np.testing.assert_array_equal(model.scores_[:, :done], whole.scores_[:, :done])
 
 
