@@ -28,8 +28,10 @@ from .hessian_models import Kronecker, Model
 from .memory import Known, Pair, Place
 from .smooth import LogisticLoss, SoftmaxLoss
 
-# Pairs of steps and gradient changes remembered.
-MEMORY = 48
+# Pairs of steps and gradient changes remembered: as many as make so many numbers, within bounds;
+# for another C only those that do.
+FEWEST, MEMORY = 24, 48
+NUMBERS = 1 << 22
 # The line search ends when the slope has fallen to this share.
 FLAT = 0.1
 MOST_TRIALS = 12
@@ -88,6 +90,7 @@ class Search:
         self.loss, self.watch, self.products = loss, watch, loss.products
         self.nothing = loss.unweighted()
         self.x = np.zeros((self.products.d + 1, self.products.k))
+        self.room = min(MEMORY, NUMBERS // (2 * self.x.size))
         self.pairs: list[Pair] = []
         self.known: Model | None = None
         self.came: Known | None = None
@@ -115,7 +118,7 @@ class Search:
         """For a search with another C.  Where it ended only if that search needs no proof:
         scores that were never computed afresh gather rounding."""
         model = self.model.detached() if isinstance(self.model, Kronecker) else None
-        pairs = [] if self.model.exact else self.pairs
+        pairs = [] if self.model.exact else self.pairs[len(self.pairs) - self.room :]
         place, S = None, self.loss.S
         if self.watch.estimate and S.size <= MANY:
             step, last = None, self.came and self.came.place
@@ -240,7 +243,7 @@ class Search:
         y = self.g - g
         bend = float(np.vdot(s, y))
         if bend > 0.0:
-            self.pairs = [*self.pairs[1 - MEMORY :], (s, y, 1.0 / bend)]
+            self.pairs = [*self.pairs[1 - max(FEWEST, self.room) :], (s, y, 1.0 / bend)]
         return True
 
     def search_line(self, q, slope: float) -> tuple[float, float]:
