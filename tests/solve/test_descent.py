@@ -236,3 +236,23 @@ def test_near_duplicates_do_not_stop_it():
     _, ending, proof, _ = solve(problem_of(X, np.concatenate([y, y]), 10.0), tol=1e-6)
     assert ending is Ending.REACHED
     assert proof.holds(1e-6)
+
+
+def test_a_march_may_pause_anywhere(monkeypatch):
+    """Calls that end within an epoch, for the sake of Ctrl-C, change nothing in the result."""
+    problem = problem_of(*points(n=200, seed=13), 20.0)
+    whole, _ = descent(problem, Watch(tol=1e-8, max_iter=20_000))
+    monkeypatch.setattr("maxmargin.solve.descent.SLICE", 400)  # a few rows at a time
+    watch = Watch(tol=1e-8, max_iter=20_000)
+    pieces, ending = descent(problem, watch)
+    assert ending is Ending.REACHED
+    assert np.array_equal(whole.w, pieces.w)
+    assert np.array_equal(whole.alpha, pieces.alpha)
+
+
+def test_a_march_ends_with_the_iterations_allowed():
+    problem = problem_of(*points(n=200, seed=14), 1e3)
+    watch = Watch(tol=1e-12, max_iter=7)
+    _, ending = descent(problem, watch)
+    assert ending is Ending.ITERATIONS
+    assert watch.n_iter == 7
