@@ -118,7 +118,8 @@ class Search:
         """For a search with another C.  Where it ended only if that search needs no proof:
         scores that were never computed afresh gather rounding."""
         model = self.model.detached() if isinstance(self.model, Kronecker) else None
-        pairs = [] if self.model.exact else self.pairs[len(self.pairs) - self.room :]
+        first = max(0, len(self.pairs) - self.room)
+        pairs = [] if self.model.exact else self.pairs[first:]
         place, S = None, self.loss.S
         if self.watch.estimate and S.size <= MANY:
             step, last = None, self.came and self.came.place
