@@ -33,8 +33,8 @@ from .grid import check_cs
 MOST_KEPT = 256e6
 # Where a solver estimates its error well (quasi-Newton steps on logistic losses), the fits of the
 # folds end without a proof when the estimate is this share of the gap asked for.  A proof exceeds
-# the error there by up to a thousand times, the more the larger C is.  With this share no C and
-# no fold of MiniLM embeddings was more than a tenth of 1e-5 worse than scikit-learn's.
+# the error there by up to a thousand times, the more the larger C is.  With this share 63 of 65
+# fits to MiniLM embeddings had smaller errors than scikit-learn's, the others larger by 2e-7.
 ESTIMATE = 0.005
 # Multipliers of all folds and all C that are kept to start the final fit from.
 MOST_MULTIPLIERS = 5e7
