@@ -22,6 +22,7 @@ from .predict import predict
 from .rank import rank
 from .run import command, typed
 from .separable import separable
+from .studio import studio
 from .verify import verify
 
 app = typer.Typer(
@@ -31,7 +32,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-COMMANDS = (fit, predict, evaluate, verify, inspect, separable, path, compare, rank, export, demo)
+COMMANDS = (fit, predict, evaluate, verify, inspect, separable, path, compare, rank, export, studio,
+            demo)  # fmt: skip
 for body in COMMANDS:
     app.command()(command(body))
 

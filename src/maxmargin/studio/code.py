@@ -1,0 +1,55 @@
+"""The fit on the page as a Python program that makes it again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .task import Task
+
+PER_LINE = 4
+
+
+def program(task: Task) -> str:
+    """Python code with the points and the estimator; labels are data in it, never code."""
+    model = task.estimator()
+    pipeline = hasattr(model, "steps")
+    last, fitted = (model[-1], "model[-1]") if pipeline else (model, "model")
+    proof = "certificates_" if hasattr(last, "unknown") else "certificate_"
+    names = sorted({type(piece).__name__ for piece in _pieces(model)} - {"Pipeline"})
+    lines = [
+        f'"""{task.method.title} on {len(task.X)} points, drawn in the maxmargin studio."""',
+        "",
+        "import numpy as np",
+        *(["from sklearn.pipeline import Pipeline"] if pipeline else []),
+        f"from maxmargin import {', '.join(names)}",
+        "",
+        *(["inf = np.inf"] if "inf" in repr(model) else []),
+        f"features = {list(task.names)!r}",
+        f"classes = {task.labels!r}",
+        "points = np.array([  # x, y, number of the class",
+        *_rows(task),
+        "])",
+        "X, y = points[:, :2], points[:, 2].astype(int)",
+        "",
+        f"model = {model!r}",
+        "model.fit(X, y)",
+        f"print({fitted}.{proof})",
+        'print(f"{model.score(X, y):.1%} of the points are right")',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _pieces(model: Any) -> list[Any]:
+    inside = [v for v in model.get_params(deep=True).values() if hasattr(v, "get_params")]
+    return [model, *inside]
+
+
+def _rows(task: Task) -> list[str]:
+    """Numbers to the last bit, a few points on a line."""
+    points = [
+        f"[{x!r}, {y!r}, {c}]"
+        for (x, y), c in zip(task.X.tolist(), task.codes.tolist(), strict=True)
+    ]
+    return [
+        "    " + ", ".join(points[i : i + PER_LINE]) + "," for i in range(0, len(points), PER_LINE)
+    ]

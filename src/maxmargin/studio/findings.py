@@ -1,0 +1,139 @@
+"""What is said beside the picture: margin, violations, support vectors, and what is proved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..certify.separability import Separation
+from .methods import UNKNOWN
+from .task import Task
+
+# A slack below this is the rounding of a point on the margin.
+SLACK = 1e-6
+# Closed forms have no tolerance of their own; theirs is that of the iterative solvers.
+TOLERANCE = 1e-6
+
+
+def findings(model: Any, task: Task) -> dict:
+    """Numbers and certificate of a fitted model."""
+    last = model[-1] if hasattr(model, "steps") else model
+    said = model.predict(task.X)
+    undecided = int((said == UNKNOWN).sum())
+    return {
+        "points": len(task.X),
+        "errors": int((said != task.codes).sum()) - undecided,
+        "undecided": undecided if hasattr(last, "unknown") else None,
+        "margin": _margin(last),
+        "violations": _violations(last),
+        "support": _support(last),
+        "kinds": _kinds(last, len(task.X)),
+        "updates": _plain(getattr(last, "updates_", None)),
+        "bound": _bound(last),
+        "equation": _equation(model, task),
+        "certificate": _certificate(last, task),
+    }
+
+
+def inseparable(proof: Separation, task: Task) -> dict:
+    """The answer of a hard margin that does not exist: the proof, in words."""
+    used = 0 if proof.weights is None else int(np.count_nonzero(proof.weights))
+    if proof.classes == 2:
+        words = (
+            f"Not separable, and here is the proof: {used} ringed points, weighted by the size of "
+            "their rings, have the same mean in both classes. No line can have that point on both "
+            "sides. Allow slack: choose a finite C, a basis or a kernel."
+        )
+    else:
+        words = (
+            f"Not separable, and here is the proof: weights of {used} pairs of a ringed point and "
+            f"a wrong class cancel in all {proof.classes} classes, so no scores can have every "
+            "point right by a margin. Allow slack: choose a finite C, a basis or a kernel."
+        )
+    return {
+        "points": len(task.X), "errors": None, "undecided": None, "margin": None,
+        "violations": None, "support": None, "kinds": None, "updates": None, "bound": None,
+        "equation": None, "message": words,
+        "certificate": {"words": str(proof), "gap": None, "relative": _plain(proof.residual),
+                        "what": "residual of the proof", "proved": True},
+    }  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    """A number that JSON has, or None."""
+    if value is None or not np.isfinite(value):
+        return None
+    return value.item() if hasattr(value, "item") else value
+
+
+def _margin(last: Any) -> float | None:
+    return _plain(getattr(last, "margin_", None))
+
+
+def _violations(last: Any) -> int | None:
+    """Points with slack: inside the margin or on the wrong side."""
+    machines = getattr(last, "estimators_", [last])
+    if not all(hasattr(machine, "slack_") for machine in machines):
+        return None
+    return int(sum((machine.slack_ > SLACK).sum() for machine in machines))
+
+
+def _support(last: Any) -> dict[str, int] | None:
+    """How many support vectors of each kind; of several machines, those of all together."""
+    machines = getattr(last, "estimators_", [last])
+    if not all(hasattr(machine, "support_kind_") for machine in machines):
+        return None
+    kinds = np.concatenate([machine.support_kind_ for machine in machines])
+    return {kind: int((kinds == kind).sum()) for kind in ("margin", "inside", "misclassified")}
+
+
+def _kinds(last: Any, n: int) -> list[str] | None:
+    """What each point is to the model, for those who hear the picture instead of seeing it."""
+    if not hasattr(last, "support_kind_"):
+        return None
+    kinds = [""] * n
+    for point, kind in zip(last.support_.tolist(), last.support_kind_.tolist(), strict=True):
+        kinds[point] = kind
+    return kinds
+
+
+def _bound(last: Any) -> float | None:
+    found = getattr(last, "mistake_bound_", None)
+    return None if found is None or last.margin != 0 else _plain(found.bound)
+
+
+def _equation(model: Any, task: Task) -> dict | None:
+    """w and b of a line, to the last bit."""
+    if hasattr(model, "steps") or not hasattr(model, "coef_") or len(task.present) != 2:
+        return None
+    return {"w": np.ravel(model.coef_).tolist(), "b": float(np.ravel(model.intercept_)[0])}
+
+
+def _certificate(last: Any, task: Task) -> dict:
+    if hasattr(last, "certificates_"):
+        return _of_many(last.certificates_, last.estimator.tol)
+    proof = last.certificate_
+    if hasattr(proof, "separates"):
+        return _of_run(last, proof)
+    tol = getattr(last, "tol", TOLERANCE)
+    return {
+        "words": f"{proof}", "gap": _plain(getattr(proof, "gap", None)),
+        "relative": _plain(proof.relative_gap), "what": "relative gap", "proved": proof.holds(tol),
+    }  # fmt: skip
+
+
+def _of_many(proofs: list, tol: float) -> dict:
+    """Of several machines the worst."""
+    worst = max(proofs, key=lambda proof: proof.relative_gap)
+    words = f"{len(proofs)} machines, each with its own proof; the least sure: {worst}"
+    gap = sum(proof.gap for proof in proofs)
+    return {"words": words, "gap": _plain(gap), "relative": _plain(worst.relative_gap),
+            "what": "worst relative gap", "proved": worst.holds(tol)}  # fmt: skip
+
+
+def _of_run(last: Any, proof: Any) -> dict:
+    """A perceptron has no optimum to be near: either nothing is wrong, or one knows why not."""
+    share = proof.wrong / proof.points
+    return {"words": f"{proof}", "gap": None, "relative": share, "what": "share of points wrong",
+            "proved": proof.separates}  # fmt: skip

@@ -1,0 +1,98 @@
+"""The knobs of the studio's methods: what each may be, said once for server and page."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One knob.  ``kind`` says what the page draws: a slider (``log``: of its logarithm), a
+    choice, or a switch."""
+
+    name: str
+    title: str
+    kind: Literal["log", "number", "whole", "choice", "switch"]
+    default: Any
+    low: float = 0.0
+    high: float = 1.0
+    step: float = 1.0
+    choices: dict[str, str] = field(default_factory=dict)
+    words: str = ""
+    many: bool = False  # only of interest with more than two classes
+
+    def check(self, value: Any) -> Any:
+        """The value, if it is one this knob can have; the message says what it can."""
+        if self.kind == "switch":
+            if isinstance(value, bool):
+                return value
+            raise ValueError(f"{self.title} must be true or false, got {_short(value)}.")
+        if self.kind == "choice":
+            if isinstance(value, str) and value in self.choices:
+                return value
+            raise ValueError(f"{self.title} must be one of {[*self.choices]}, got {_short(value)}.")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"{self.title} must be a number, got {_short(value)}.")
+        if not self.low <= value <= self.high:
+            raise ValueError(
+                f"{self.title} must be from {self.low:g} to {self.high:g}, got {value:g}."
+            )
+        if self.kind == "whole" and value != int(value):
+            raise ValueError(f"{self.title} must be a whole number, got {value:g}.")
+        return int(value) if self.kind == "whole" else float(value)
+
+    def to_dict(self) -> dict:
+        return asdict(self)
+
+
+def _short(value: Any) -> str:
+    """Whatever was sent, short enough to be said."""
+    text = repr(value)
+    return text if len(text) <= 40 else text[:40] + "…"
+
+
+KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "radial (rbf)"}
+BASES = {
+    "none": "as they are",
+    "quadratic": "quadratic",
+    "polynomial": "polynomial",
+    "polar": "polar (about mean)",
+    "radial": "radial bumps",
+}
+RULES = {
+    "max": "max: worst rival",
+    "sum": "sum: all rivals",
+    "rest": "rest: one by one",
+    "pairs": "pairs: duels",
+}
+ORDERS = {"cycle": "as drawn", "shuffle": "shuffled once", "random": "at random"}
+
+PARAMETERS = {
+    parameter.name: parameter
+    for parameter in (
+        Parameter("C", "C, the price of slack", "log", 1.0, 1e-3, 1e4, 0.05,
+                  words="Large: few violations, narrow margin. Small: wide margin."),
+        Parameter("hard", "hard margin (C = ∞)", "switch", False),
+        Parameter("loss", "Loss", "choice", "hinge",
+                  choices={"hinge": "hinge", "squared_hinge": "squared hinge"}),
+        Parameter("rule", "A point pays for", "choice", "max", choices=RULES, many=True),
+        Parameter("duels", "Classes by", "choice", "pairs", many=True,
+                  choices={"pairs": RULES["pairs"], "rest": RULES["rest"]}),
+        Parameter("order", "Order of the points", "choice", "cycle", choices=ORDERS),
+        Parameter("seed", "Seed of the order", "whole", 0, 0, 99),
+        Parameter("margin", "Update if score ≤", "number", 1.0, 0.0, 10.0, 0.1),
+        Parameter("rate", "Learning rate η", "number", 1.0, 0.05, 5.0, 0.05),
+        Parameter("least", "Update if score ≤", "number", 0.0, 0.0, 10.0, 0.1),
+        Parameter("alpha", "Ridge α", "number", 0.0, 0.0, 100.0, 0.5),
+        Parameter("covariance", "Spread within classes", "choice", "within",
+                  choices={"within": "counts", "none": "ignored"}),
+        Parameter("kernel", "Kernel", "choice", "rbf", choices=KERNELS),
+        Parameter("gamma", "γ, how local", "log", 1.0, 1e-2, 1e2, 0.05),
+        Parameter("degree", "Degree", "whole", 3, 2, 6),
+        Parameter("basis", "Features", "choice", "none", choices=BASES,
+                  words="The method sees φ(x) instead of x."),
+        Parameter("centers", "Bumps", "whole", 20, 2, 50),
+    )
+}  # fmt: skip

@@ -1,0 +1,60 @@
+"""The playground's questions: solve what is drawn, and say it as a Python program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..certify.separability import NotSeparableError
+from .code import program
+from .findings import findings, inseparable
+from .picture import picture_of, proof_picture
+from .task import Task
+from .warm import warm
+
+# Most seconds of a fit.  Whoever drags a point would rather have an answer with its gap.
+MOST_SECONDS = 2.0
+
+
+def solve(asked: dict) -> dict:
+    """Fit, and answer with the scene, the numbers beside it and the certificate."""
+    task = Task.of(asked)
+    if len(task.present) < 2:
+        raise ValueError("Draw points of at least two classes.")
+    warm(task.method.name, len(task.present) > 2, task.values.get("basis", "none"))
+    model = limited(task.estimator(), task.hurry)
+    try:
+        model.fit(task.X, task.codes)
+    except NotSeparableError as error:
+        return inseparable(error.proof, task) | {"scene": proof_picture(error.proof, task)}
+    return findings(model, task) | {"scene": picture_of(model, task, rival(task))}
+
+
+def rival(task: Task) -> Any:
+    """The fitted method to compare with; one that has no answer is left out of the picture."""
+    if task.beside is None:
+        return None
+    warm(task.beside.name, len(task.present) > 2, "none")
+    try:
+        return limited(task.rival(), task.hurry).fit(task.X, task.codes)
+    except NotSeparableError:
+        return None
+
+
+def limited(model: Any, hurry: bool) -> Any:
+    """The same estimator, and its inner ones, with a limit on their time.
+
+    In a hurry a perceptron does without its proof, which takes longer than its run.
+    """
+    last = {"max_seconds": MOST_SECONDS} | ({"explain": False} if hurry else {})
+    names = {name: name.split("__")[-1] for name in model.get_params()}
+    return model.set_params(**{name: last[end] for name, end in names.items() if end in last})
+
+
+def code(asked: dict) -> dict:
+    """The program that makes this fit again."""
+    task = Task.of(asked)
+    if not np.size(task.X):
+        raise ValueError("Draw some points first: a program without data has nothing to fit.")
+    return {"program": program(task)}

@@ -1,0 +1,74 @@
+// What is said beside the picture: numbers of a fixed size, the proof, and the same for the ear.
+
+import { html } from "./controls.js";
+
+const PAUSE_MS = 700; // a voice speaks when the hand rests, not at every pixel
+const NONE = "–";
+
+const digits = (value) => (value === null || value === undefined ? NONE : Number(value.toPrecision(4)).toString());
+const whole = (value) => (value === null || value === undefined ? NONE : String(value));
+
+export function exponent(value) {
+  if (value === null || value === undefined) return "∞";
+  return value === 0 ? "0" : value.toExponential(1).replace("e-", "e−").replace("e+", "e");
+}
+
+function tile(title) {
+  const value = html("dd", {}, NONE);
+  return { root: html("div", {}, html("dt", {}, title), value), value };
+}
+
+export class Findings {
+  constructor(root) {
+    const titles = { margin: "margin γ", violations: "margin violations", support: "support vectors", errors: "training errors" };
+    this.tiles = Object.fromEntries(Object.entries(titles).map(([name, title]) => [name, tile(title)]));
+    root.replaceChildren(...Object.values(this.tiles).map((t) => t.root));
+    this.proof = document.getElementById("proof");
+    this.verdict = document.getElementById("verdict");
+    this.certificate = document.getElementById("certificate");
+    this.spoken = document.getElementById("spoken");
+    this.message = document.getElementById("message");
+    this.timer = 0;
+  }
+
+  put(name, title, value, small = "") {
+    const { root, value: cell } = this.tiles[name];
+    root.firstChild.textContent = title;
+    cell.replaceChildren(value, html("small", {}, small ? ` ${small}` : ""));
+  }
+
+  show(answer) {
+    this.put("margin", "margin γ", digits(answer.margin), answer.margin ? `width ${digits(2 * answer.margin)}` : "");
+    const s = answer.support;
+    if (answer.updates !== null) {
+      this.put("violations", "updates", whole(answer.updates));
+      this.put("support", "bound R²/γ²", answer.bound ? digits(answer.bound) : NONE);
+    } else {
+      this.put("violations", "margin violations", whole(answer.violations));
+      const kinds = s ? `${s.margin} on · ${s.inside} in · ${s.misclassified} wrong` : "";
+      this.put("support", "support vectors", s ? whole(s.margin + s.inside + s.misclassified) : NONE, kinds);
+    }
+    const unknown = answer.undecided === null ? "" : `, ${answer.undecided} unknown`;
+    this.put("errors", "training errors", whole(answer.errors), answer.errors === null ? "" : `of ${answer.points}${unknown}`);
+    const { proved, words, relative, what } = answer.certificate;
+    this.proof.dataset.proved = proved ? "yes" : "no";
+    this.verdict.textContent = `${proved ? "Proved" : "Not proved"} · ${what} ${what.startsWith("share") ? digits(relative) : exponent(relative)}`;
+    this.certificate.textContent = words;
+    this.message.textContent = answer.message ?? "";
+    this.say(`${this.verdict.textContent}. Margin ${digits(answer.margin)}, ${whole(answer.errors)} training errors. ${answer.message ?? ""}`);
+  }
+
+  fail(words) {
+    for (const name of Object.keys(this.tiles)) this.put(name, this.tiles[name].root.firstChild.textContent, NONE);
+    this.proof.dataset.proved = "none";
+    this.verdict.textContent = "Nothing to prove yet";
+    this.certificate.textContent = "";
+    this.message.textContent = words;
+    this.say(words);
+  }
+
+  say(words) {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => { this.spoken.textContent = words; }, PAUSE_MS);
+  }
+}

@@ -1,0 +1,155 @@
+// The perceptron, one update at a time, on the playground's points.
+
+import { html, knob } from "./controls.js";
+import { Latest } from "./net.js";
+import { Plane, make } from "./plane.js";
+import { MARKERS } from "./points.js";
+import { drawScene, outline, paint } from "./scene.js";
+
+export const id = "stepper";
+export const title = "Perceptron stepper";
+
+const KNOBS = ["order", "seed", "rate", "least"];
+const PLAY_MS = 700; // time to see one update
+const WHOLE_RUN_MS = 30000; // a long run plays faster, to end within this
+
+export function mount(panel, app) {
+  const find = (name) => panel.querySelector(`#${name}`);
+  const { store, catalogue } = app;
+  const plane = new Plane(find("run"));
+  const chart = new Plane(find("norms"), { equal: false, log: { x: true, y: true }, margin: [10, 12, 40, 52] });
+  let run = null, asked = null, timer = 0;
+
+  const change = (name) => (value, settle) => store.set({ values: { ...store.state.values, [name]: value }, step: 0 }, { settle });
+  const knobs = Object.fromEntries(KNOBS.map((name) => [name, knob(catalogue.parameters[name], change(name), "run")]));
+  find("run-knobs").append(...Object.values(knobs).map((k) => k.root));
+
+  const solver = new Latest("/steps", (answer) => {
+    app.trouble("");
+    run = answer;
+    find("time").max = run.frames.length - 1;
+    showChart(chart, run.norms);
+    find("run-words").textContent = run.words;
+    draw();
+  }, (error) => {
+    run = null;
+    drawScene(plane, null);
+    plane.points.replaceChildren();
+    find("why").textContent = error.message;
+    find("count").textContent = "0 / 0";
+  });
+
+  const last = () => (run ? run.frames.length - 1 : 0);
+  const at = () => Math.min(store.state.step, last());
+  const go = (step) => store.set({ step: Math.max(0, Math.min(last(), step)) }, { keep: false });
+  const pause = () => {
+    clearInterval(timer);
+    timer = 0;
+    find("play").textContent = "Play";
+    find("play").setAttribute("aria-label", "Play");
+  };
+  const play = () => {
+    if (timer) return pause();
+    if (at() >= last()) go(0);
+    find("play").textContent = "Pause";
+    find("play").setAttribute("aria-label", "Pause");
+    timer = setInterval(() => {
+      if (at() >= last()) pause(); else go(at() + 1);
+    }, Math.min(PLAY_MS, WHOLE_RUN_MS / Math.max(1, last())));
+  };
+
+  const draw = () => {
+    if (!run) return;
+    const t = at(), frame = run.frames[t], state = store.state;
+    drawScene(plane, { marks: frameMarks(run, t, state) });
+    plane.points.replaceChildren(...state.points.map(([x, y, c], place) => dot(plane, x, y, c, frame.cause.includes(place))));
+    find("time").value = t;
+    find("count").textContent = `${t} / ${last()}`;
+    find("why-title").textContent = t ? `Update ${t}: why` : "Before the first update";
+    find("why").textContent = frame.why;
+    against(find, run, t);
+    find("first").disabled = find("back").disabled = t === 0;
+    find("last").disabled = find("forward").disabled = t === last();
+  };
+
+  find("first").addEventListener("click", () => { pause(); go(0); });
+  find("back").addEventListener("click", () => { pause(); go(at() - 1); });
+  find("forward").addEventListener("click", () => { pause(); go(at() + 1); });
+  find("last").addEventListener("click", () => { pause(); go(last()); });
+  find("play").addEventListener("click", play);
+  find("time").addEventListener("input", (event) => { pause(); go(Number(event.target.value)); });
+  addEventListener("keydown", (event) => {
+    if (panel.hidden || event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = event.target.closest?.("input, select, [role=tab]");
+    const keys = { ArrowRight: () => go(at() + 1), ArrowLeft: () => go(at() - 1), Home: () => go(0), End: () => go(last()) };
+    if (keys[event.key] && !typing) {
+      pause();
+      keys[event.key]();
+    } else if (event.key === " " && !event.target.closest?.("input, select, button")) {
+      play();
+    } else {
+      return;
+    }
+    event.preventDefault();
+  });
+
+  const question = (state) => ({ points: state.points, labels: state.labels, names: state.names, window: plane.window, values: state.values });
+  const follow = (state) => {
+    if (panel.hidden) return;
+    for (const name of KNOBS) knobs[name].put(state.values[name]);
+    knobs.seed.root.style.visibility = state.values.order === "cycle" ? "hidden" : "visible";
+    plane.look(state.window, state.names);
+    const now = JSON.stringify([state.points, state.labels, plane.window, KNOBS.map((name) => state.values[name])]);
+    if (now === asked) return draw();
+    asked = now;
+    solver.ask(question(state));
+  };
+  store.subscribe(follow);
+  new ResizeObserver(() => follow(store.state)).observe(find("run"));
+  return { show: () => follow(store.state), hide: pause };
+}
+
+function frameMarks(run, t, state) {
+  const marks = [];
+  const line = (frame, name, dash, width) => ({ kind: "Line", x: frame.x, y: frame.y, paint: name, dash, width, label: dash === "dashed" ? "boundary before" : "boundary" });
+  if (t > 1) marks.push(line(run.frames[t - 1], "muted", "dashed", 1.5));
+  if (t > 0) marks.push(line(run.frames[t], "ink", "solid", 2.2));
+  const cause = run.frames[t].cause.map((place) => state.points[place]).filter(Boolean);
+  marks.push({ kind: "Points", x: cause.map((p) => p[0]), y: cause.map((p) => p[1]), paint: "bad", marker: "circle", size: 12, hollow: true, label: "cause" });
+  return marks;
+}
+
+function dot(plane, x, y, c, large) {
+  const mark = make("path", { class: "dot", d: outline(MARKERS[c], plane.px(x), plane.py(y), large ? 7 : 5.5) });
+  mark.style.fill = paint(`class ${c}`);
+  return mark;
+}
+
+function against(find, run, t) {
+  const meter = find("against");
+  meter.max = run.bound ?? Math.max(1, run.frames.length - 1);
+  meter.value = t;
+  find("against-words").textContent = run.bound === null
+    ? `${t} updates; for these points and this rule there is no bound.`
+    : `${t} of at most ${Number(run.bound.toPrecision(4))}: R = ${Number(run.radius.toPrecision(4))}, γ = ${Number(run.gamma.toPrecision(4))}.`;
+}
+
+function showChart(chart, scene) {
+  const xs = [], ys = [];
+  for (const mark of scene.marks) {
+    mark.x.forEach((x, i) => {
+      if (x > 0 && mark.y[i] > 0) { xs.push(x); ys.push(mark.y[i]); }
+    });
+  }
+  if (!xs.length) return chart.scene.replaceChildren();
+  const grow = ([low, high]) => (low < high ? [low / 1.3, high * 1.3] : [low / 2, high * 2]);
+  chart.look([...grow([Math.min(...xs), Math.max(...xs)]), ...grow([Math.min(...ys), Math.max(...ys)])], [scene.x.label, "‖w‖²"]);
+  drawScene(chart, scene);
+  const legend = scene.marks.filter((mark) => mark.label).map((mark, i) => {
+    const words = make("text", { x: chart.box.left + 8, y: chart.box.top + 14 + 15 * i, class: "note" }, mark.label);
+    words.style.fill = paint(mark.paint);
+    return words;
+  });
+  chart.scene.append(...legend);
+  return undefined;
+}

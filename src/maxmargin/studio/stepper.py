@@ -1,0 +1,53 @@
+"""The perceptron stepper's question: every update of a run, why it was made, and the bound."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..show.perceptron_run import PerceptronRun, perceptron_run
+from ..show.flat import crossing
+from ..show.scene import to_json
+from .methods import PASSES
+from .parameters import PARAMETERS
+from .task import Task
+
+# More updates than anyone will step through; the run says in words that it went on.
+MOST_UPDATES = 500
+KNOBS = ("order", "seed", "rate", "least")
+
+
+def steps(asked: dict) -> dict:
+    """The whole run at once: the page then steps to and fro without asking again."""
+    task = Task.of(asked | {"method": "perceptron", "beside": None})
+    if len(task.present) < 2:
+        raise ValueError("Draw points of at least two classes in the playground first.")
+    given = asked.get("values", {})
+    order, seed, rate, least = (
+        PARAMETERS[name].check(given.get(name, PARAMETERS[name].default)) for name in KNOBS
+    )
+    run = perceptron_run(
+        task.X, task.codes, most=MOST_UPDATES, feature_names=task.names,
+        order=order, random_state=seed, learning_rate=rate, margin=least, max_passes=PASSES,
+    )  # fmt: skip
+    run = replace(run, classes=tuple(task.labels[c] for c in task.present))
+    return {
+        "frames": [_frame(run, t, task) for t in range(len(run) + 1)],
+        "words": run.words(),
+        "bound": None if run.bound is None else run.bound.bound,
+        "radius": None if run.bound is None else run.bound.radius,
+        "gamma": None if run.bound is None else run.bound.margin,
+        "norms": to_json(run.norms()),
+    }
+
+
+def _frame(run: PerceptronRun, t: int, task: Task) -> dict:
+    """The boundary after t updates, in the page's window, and the reason for the last one."""
+    left, right, bottom, top = task.window
+    x, y = crossing(run.W[t], run.b[t], ((left, right), (bottom, top)))
+    return {
+        "x": [None if v != v else v for v in x.tolist()],
+        "y": [None if v != v else v for v in y.tolist()],
+        "cause": run.points[t - 1].tolist() if t else [],
+        "wrong": int(run.wrong[t]),
+        "why": run.why(t),
+    }
