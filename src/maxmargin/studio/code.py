@@ -6,7 +6,8 @@ from typing import Any
 
 from .task import Task
 
-PER_LINE = 4
+# Numbers are written to the last bit, so many points and classes on a line.
+POINTS, CODES = 5, 30
 
 
 def program(task: Task) -> str:
@@ -26,10 +27,12 @@ def program(task: Task) -> str:
         *(["inf = np.inf"] if "inf" in repr(model) else []),
         f"features = {list(task.names)!r}",
         f"classes = {task.labels!r}",
-        "points = np.array([  # x, y, number of the class",
-        *_rows(task),
+        "X = np.array([",
+        *_lines([f"[{x!r}, {y!r}]" for x, y in task.X.tolist()], POINTS),
         "])",
-        "X, y = points[:, :2], points[:, 2].astype(int)",
+        "y = np.array([  # numbers of the classes",
+        *_lines([str(c) for c in task.codes.tolist()], CODES),
+        "])",
         "",
         f"model = {model!r}",
         "model.fit(X, y)",
@@ -44,12 +47,7 @@ def _pieces(model: Any) -> list[Any]:
     return [model, *inside]
 
 
-def _rows(task: Task) -> list[str]:
-    """Numbers to the last bit, a few points on a line."""
-    points = [
-        f"[{x!r}, {y!r}, {c}]"
-        for (x, y), c in zip(task.X.tolist(), task.codes.tolist(), strict=True)
-    ]
+def _lines(items: list[str], per_line: int) -> list[str]:
     return [
-        "    " + ", ".join(points[i : i + PER_LINE]) + "," for i in range(0, len(points), PER_LINE)
+        "    " + ", ".join(items[i : i + per_line]) + "," for i in range(0, len(items), per_line)
     ]

@@ -12,6 +12,8 @@ from .task import Task
 
 # A slack below this is the rounding of a point on the margin.
 SLACK = 1e-6
+# Most seconds of a fit.  Whoever drags a point would rather have an answer with its gap.
+MOST_SECONDS = 2.0
 # Closed forms have no tolerance of their own; theirs is that of the iterative solvers.
 TOLERANCE = 1e-6
 
@@ -32,7 +34,7 @@ def findings(model: Any, task: Task) -> dict:
         "updates": _plain(getattr(last, "updates_", None)),
         "bound": _bound(last),
         "equation": _equation(model, task),
-        "certificate": _certificate(last, task),
+        "certificate": _certificate(last),
     }
 
 
@@ -41,23 +43,30 @@ def inseparable(proof: Separation, task: Task) -> dict:
     used = 0 if proof.weights is None else int(np.count_nonzero(proof.weights))
     if proof.classes == 2:
         words = (
-            f"Not separable, and here is the proof: {used} ringed points, weighted by the size of "
-            "their rings, have the same mean in both classes. No line can have that point on both "
-            "sides. Allow slack: choose a finite C, a basis or a kernel."
+            f"{used} ringed points, weighted by the size of their rings, have the same mean in "
+            "both classes. No line can have that point on both sides. Allow slack: choose the "
+            "soft margin, other features or a kernel."
         )
     else:
         words = (
-            f"Not separable, and here is the proof: weights of {used} pairs of a ringed point and "
-            f"a wrong class cancel in all {proof.classes} classes, so no scores can have every "
-            "point right by a margin. Allow slack: choose a finite C, a basis or a kernel."
+            f"Weights of {used} pairs of a ringed point and a wrong class cancel in all "
+            f"{proof.classes} classes, so no scores can have every point right by a margin. Allow "
+            "slack: choose the soft margin, other features or a kernel."
         )
-    return {
-        "points": len(task.X), "errors": None, "undecided": None, "margin": None,
-        "violations": None, "support": None, "kinds": None, "updates": None, "bound": None,
-        "equation": None, "message": words,
-        "certificate": {"words": str(proof), "gap": None, "relative": _plain(proof.residual),
-                        "what": "residual of the proof", "proved": True},
-    }  # fmt: skip
+    verdict = f"Proved: no separator · residual {_exponent(proof.residual)}"
+    nothing = dict.fromkeys(
+        ("errors", "undecided", "margin", "violations", "support", "kinds", "updates", "bound",
+         "equation")
+    )  # fmt: skip
+    certificate = {"verdict": verdict, "words": words, "proved": True, "gap": None}
+    return nothing | {"points": len(task.X), "certificate": certificate}
+
+
+def _exponent(value: float | None) -> str:
+    """A gap as it is read: 0, or two digits and a power of ten; ∞ where nothing is proved."""
+    if value is None or not np.isfinite(value):
+        return "∞"
+    return f"{value:.1e}".replace("e-0", "e−").replace("e-", "e−") if value else "0"
 
 
 def _plain(value: Any) -> Any:
@@ -110,30 +119,36 @@ def _equation(model: Any, task: Task) -> dict | None:
     return {"w": np.ravel(model.coef_).tolist(), "b": float(np.ravel(model.intercept_)[0])}
 
 
-def _certificate(last: Any, task: Task) -> dict:
+def _certificate(last: Any) -> dict:
+    """What is proved: a verdict in a few words, the certificate's own, and the gap."""
     if hasattr(last, "certificates_"):
         return _of_many(last.certificates_, last.estimator.tol)
     proof = last.certificate_
     if hasattr(proof, "separates"):
-        return _of_run(last, proof)
-    tol = getattr(last, "tol", TOLERANCE)
+        return _of_run(proof)
+    proved = proof.holds(getattr(last, "tol", TOLERANCE))
     return {
-        "words": f"{proof}", "gap": _plain(getattr(proof, "gap", None)),
-        "relative": _plain(proof.relative_gap), "what": "relative gap", "proved": proof.holds(tol),
+        "verdict": f"{_verdict(proved)} · relative gap {_exponent(proof.relative_gap)}",
+        "words": f"{proof}", "proved": proved, "gap": _plain(proof.relative_gap),
     }  # fmt: skip
+
+
+def _verdict(proved: bool) -> str:
+    return "Proved" if proved else f"Not proved in the {MOST_SECONDS:g} s a fit may take"
 
 
 def _of_many(proofs: list, tol: float) -> dict:
     """Of several machines the worst."""
     worst = max(proofs, key=lambda proof: proof.relative_gap)
-    words = f"{len(proofs)} machines, each with its own proof; the least sure: {worst}"
-    gap = sum(proof.gap for proof in proofs)
-    return {"words": words, "gap": _plain(gap), "relative": _plain(worst.relative_gap),
-            "what": "worst relative gap", "proved": worst.holds(tol)}  # fmt: skip
+    proved = worst.holds(tol)
+    return {
+        "verdict": f"{_verdict(proved)} · worst relative gap {_exponent(worst.relative_gap)}",
+        "words": f"{len(proofs)} machines, each with its own proof; the least sure: {worst}",
+        "proved": proved, "gap": _plain(worst.relative_gap),
+    }  # fmt: skip
 
 
-def _of_run(last: Any, proof: Any) -> dict:
+def _of_run(proof: Any) -> dict:
     """A perceptron has no optimum to be near: either nothing is wrong, or one knows why not."""
-    share = proof.wrong / proof.points
-    return {"words": f"{proof}", "gap": None, "relative": share, "what": "share of points wrong",
-            "proved": proof.separates}  # fmt: skip
+    verdict = "All points right" if proof.separates else f"{proof.wrong} points still wrong"
+    return {"verdict": verdict, "words": f"{proof}", "proved": proof.separates, "gap": None}

@@ -72,8 +72,10 @@ def _hulls(share: np.ndarray, used: np.ndarray, task: Task) -> list[Mark]:
     """The hulls of the proof's points, one for each class, and the point that both contain."""
     marks: list[Mark] = []
     for c in task.present:
-        own = used[task.codes[used] == c]
-        marks.append(Area((_around(task.X[own]),), f"class {c}", opacity=0.25))
+        ring = _around(task.X[used[task.codes[used] == c]])
+        marks.append(Area((ring,), f"class {c}", opacity=0.25))
+        x, y = np.vstack([ring, ring[:1]]).T
+        marks.append(Line(x, y, f"class {c}", f"hull of {task.labels[c]}", width=2.0))
     first = task.codes == task.present[0]
     x, y = share[first] @ task.X[first]
     here = np.array([x]), np.array([y])

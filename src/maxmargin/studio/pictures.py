@@ -132,7 +132,7 @@ PICTURES = {
         Picture("iris-hard", "Iris overlap",
                 "Not separable: the hard margin answers with a proof.",
                 iris([1, 2], [1, 3]), ("versicolor", "virginica"), PETALS),
-        Picture("iris-three", "Three irises", "One weight vector for each kind.",
+        Picture("iris-three", "Irises", "One weight vector for each kind.",
                 iris([0, 1, 2], [1, 3]), ("setosa", "versicolor", "virginica"), PETALS),
         Picture("wine", "Wine", "Two wines that overlap: slack is needed.",
                 wine, ("Barolo", "Grignolino"), ("alcohol (%)", "flavanoids")),

@@ -8,13 +8,10 @@ import numpy as np
 
 from ..certify.separability import NotSeparableError
 from .code import program
-from .findings import findings, inseparable
+from .findings import MOST_SECONDS, findings, inseparable
 from .picture import picture_of, proof_picture
 from .task import Task
 from .warm import warm
-
-# Most seconds of a fit.  Whoever drags a point would rather have an answer with its gap.
-MOST_SECONDS = 2.0
 
 
 def solve(asked: dict) -> dict:

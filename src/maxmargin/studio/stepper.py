@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..show.perceptron_run import PerceptronRun, perceptron_run
-from ..show.flat import crossing
 from ..show.scene import to_json
 from .methods import PASSES
 from .parameters import PARAMETERS
@@ -31,7 +30,8 @@ def steps(asked: dict) -> dict:
     )  # fmt: skip
     run = replace(run, classes=tuple(task.labels[c] for c in task.present))
     return {
-        "frames": [_frame(run, t, task) for t in range(len(run) + 1)],
+        "frames": [_frame(run, t) for t in range(len(run) + 1)],
+        "classes": task.present,
         "words": run.words(),
         "bound": None if run.bound is None else run.bound.bound,
         "radius": None if run.bound is None else run.bound.radius,
@@ -40,14 +40,9 @@ def steps(asked: dict) -> dict:
     }
 
 
-def _frame(run: PerceptronRun, t: int, task: Task) -> dict:
-    """The boundary after t updates, in the page's window, and the reason for the last one."""
-    left, right, bottom, top = task.window
-    x, y = crossing(run.W[t], run.b[t], ((left, right), (bottom, top)))
+def _frame(run: PerceptronRun, t: int) -> dict:
+    """The weights after t updates, and the reason for the last one."""
     return {
-        "x": [None if v != v else v for v in x.tolist()],
-        "y": [None if v != v else v for v in y.tolist()],
-        "cause": run.points[t - 1].tolist() if t else [],
-        "wrong": int(run.wrong[t]),
-        "why": run.why(t),
-    }
+        "W": run.W[t].tolist(), "b": run.b[t].tolist(), "wrong": int(run.wrong[t]),
+        "cause": run.points[t - 1].tolist() if t else [], "why": run.why(t),
+    }  # fmt: skip

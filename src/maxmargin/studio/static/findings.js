@@ -8,11 +8,6 @@ const NONE = "–";
 const digits = (value) => (value === null || value === undefined ? NONE : Number(value.toPrecision(4)).toString());
 const whole = (value) => (value === null || value === undefined ? NONE : String(value));
 
-export function exponent(value) {
-  if (value === null || value === undefined) return "∞";
-  return value === 0 ? "0" : value.toExponential(1).replace("e-", "e−").replace("e+", "e");
-}
-
 function tile(title) {
   const value = html("dd", {}, NONE);
   return { root: html("div", {}, html("dt", {}, title), value), value };
@@ -50,12 +45,12 @@ export class Findings {
     }
     const unknown = answer.undecided === null ? "" : `, ${answer.undecided} unknown`;
     this.put("errors", "training errors", whole(answer.errors), answer.errors === null ? "" : `of ${answer.points}${unknown}`);
-    const { proved, words, relative, what } = answer.certificate;
+    const { proved, words, verdict } = answer.certificate;
     this.proof.dataset.proved = proved ? "yes" : "no";
-    this.verdict.textContent = `${proved ? "Proved" : "Not proved"} · ${what} ${what.startsWith("share") ? digits(relative) : exponent(relative)}`;
+    this.verdict.textContent = verdict;
     this.certificate.textContent = words;
-    this.message.textContent = answer.message ?? "";
-    this.say(`${this.verdict.textContent}. Margin ${digits(answer.margin)}, ${whole(answer.errors)} training errors. ${answer.message ?? ""}`);
+    this.message.textContent = "";
+    this.say(`${verdict}. Margin ${digits(answer.margin)}, ${whole(answer.errors)} training errors.`);
   }
 
   fail(words) {

@@ -25,8 +25,8 @@ export function around(points) {
 // Round numbers from low to high, about `count` of them.
 export function ticks(low, high, count) {
   const rough = (high - low) / Math.max(1, count);
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough) ?? power;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((m) => m * unit).find((s) => s >= rough) ?? unit;
   const places = [];
   for (let i = Math.ceil(low / step); i * step <= high; i += 1) places.push(Number((i * step).toPrecision(10)));
   return places;
@@ -38,6 +38,9 @@ function decades(low, high) {
   const every = Math.ceil(places.length / 6);
   return places.filter((e, i) => i % every === 0);
 }
+
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const power = (e) => "10" + (e < 0 ? "⁻" : "") + [...String(Math.abs(e))].map((d) => RAISED[d]).join("");
 
 export const short = (value) => String(Number(value.toPrecision(4))).replace("-", "−");
 
@@ -117,6 +120,12 @@ export class Plane {
     return x >= 0 && y >= 0 && x <= this.box.width && y <= this.box.height;
   }
 
+  // Powers of ten that would be long are written as such.
+  word(value, log) {
+    const e = Math.round(Math.log10(value));
+    return log && Math.abs(e) > 2 ? power(e) : short(value);
+  }
+
   drawAxes() {
     const { left, top, width, height } = this.box;
     const [x0, x1, y0, y1] = this.window;
@@ -126,12 +135,12 @@ export class Plane {
     for (const x of xs) {
       const at = this.px(x);
       marks.push(make("line", { class: "grid", x1: at, x2: at, y1: top, y2: top + height }),
-        make("text", { x: at, y: top + height + 16, "text-anchor": "middle" }, short(x)));
+        make("text", { x: at, y: top + height + 16, "text-anchor": "middle" }, this.word(x, this.log.x)));
     }
     for (const y of ys) {
       const at = this.py(y);
       marks.push(make("line", { class: "grid", x1: left, x2: left + width, y1: at, y2: at }),
-        make("text", { x: left - 7, y: at + 4, "text-anchor": "end" }, short(y)));
+        make("text", { x: left - 7, y: at + 4, "text-anchor": "end" }, this.word(y, this.log.y)));
     }
     const middle = top + height / 2;
     marks.push(

@@ -43,19 +43,22 @@ export function mount(panel, app) {
     drawLegend(find("legend"), answer.scene);
     layer.draw(store.state.points, answer.kinds);
     findings.show(answer);
-    find("plane").dataset.answers = String(Number(find("plane").dataset.answers ?? 0) + 1);
+    busy();
   }, (error) => {
     clearTimeout(slow);
     drawScene(plane, null);
     drawLegend(find("legend"), null);
     findings.fail(error.message);
+    busy();
   });
+  const busy = () => find("plane").setAttribute("aria-busy", String(Boolean(solver.waiting)));
   let slow = 0;
   const solve = () => {
     clearTimeout(slow);
     slow = setTimeout(() => {
       findings.message.textContent = "The first fit on this machine compiles the solver. This takes some seconds, once.";
     }, SLOW_MS);
+    find("plane").setAttribute("aria-busy", "true");
     hurried = store.moving;
     solver.ask(question(store.state, plane, hurried));
   };

@@ -1,9 +1,10 @@
 // The perceptron, one update at a time, on the playground's points.
 
-import { html, knob } from "./controls.js";
+import { knob } from "./controls.js";
 import { Latest } from "./net.js";
 import { Plane, make } from "./plane.js";
 import { MARKERS } from "./points.js";
+import { regions } from "./regions.js";
 import { drawScene, outline, paint } from "./scene.js";
 
 export const id = "stepper";
@@ -31,12 +32,15 @@ export function mount(panel, app) {
     showChart(chart, run.norms);
     find("run-words").textContent = run.words;
     draw();
+    find("run").setAttribute("aria-busy", "false");
   }, (error) => {
     run = null;
     drawScene(plane, null);
     plane.points.replaceChildren();
+    find("why-title").textContent = "Nothing to step through yet";
     find("why").textContent = error.message;
     find("count").textContent = "0 / 0";
+    find("run").setAttribute("aria-busy", "false");
   });
 
   const last = () => (run ? run.frames.length - 1 : 0);
@@ -61,7 +65,7 @@ export function mount(panel, app) {
   const draw = () => {
     if (!run) return;
     const t = at(), frame = run.frames[t], state = store.state;
-    drawScene(plane, { marks: frameMarks(run, t, state) });
+    drawScene(plane, { marks: frameMarks(run, t, state, plane.window) });
     plane.points.replaceChildren(...state.points.map(([x, y, c], place) => dot(plane, x, y, c, frame.cause.includes(place))));
     find("time").value = t;
     find("count").textContent = `${t} / ${last()}`;
@@ -93,15 +97,16 @@ export function mount(panel, app) {
     event.preventDefault();
   });
 
-  const question = (state) => ({ points: state.points, labels: state.labels, names: state.names, window: plane.window, values: state.values });
+  const question = (state) => ({ points: state.points, labels: state.labels, names: state.names, values: state.values });
   const follow = (state) => {
     if (panel.hidden) return;
     for (const name of KNOBS) knobs[name].put(state.values[name]);
     knobs.seed.root.style.visibility = state.values.order === "cycle" ? "hidden" : "visible";
     plane.look(state.window, state.names);
-    const now = JSON.stringify([state.points, state.labels, plane.window, KNOBS.map((name) => state.values[name])]);
+    const now = JSON.stringify([state.points, state.labels, KNOBS.map((name) => state.values[name])]);
     if (now === asked) return draw();
     asked = now;
+    find("run").setAttribute("aria-busy", "true");
     solver.ask(question(state));
   };
   store.subscribe(follow);
@@ -109,14 +114,19 @@ export function mount(panel, app) {
   return { show: () => follow(store.state), hide: pause };
 }
 
-function frameMarks(run, t, state) {
-  const marks = [];
-  const line = (frame, name, dash, width) => ({ kind: "Line", x: frame.x, y: frame.y, paint: name, dash, width, label: dash === "dashed" ? "boundary before" : "boundary" });
-  if (t > 1) marks.push(line(run.frames[t - 1], "muted", "dashed", 1.5));
-  if (t > 0) marks.push(line(run.frames[t], "ink", "solid", 2.2));
+// The regions after update t, the boundary before it, and the points that caused it.
+function frameMarks(run, t, state, window) {
+  if (t === 0) return [];
+  const outlines = (frame) => regions(frame.W, frame.b, window).filter((ring) => ring.length > 2);
+  const closed = (rings, name, dash, width) => rings.map((ring) => ({
+    kind: "Line", x: [...ring, ring[0]].map((p) => p[0]), y: [...ring, ring[0]].map((p) => p[1]), paint: name, dash, width, label: name,
+  }));
+  const now = regions(run.frames[t].W, run.frames[t].b, window);
+  const areas = now.map((ring, i) => ({ kind: "Area", rings: [ring], paint: `class ${run.classes[i]}`, opacity: 0.14 }));
+  const before = t > 1 ? closed(outlines(run.frames[t - 1]), "muted", "dashed", 1.4) : [];
   const cause = run.frames[t].cause.map((place) => state.points[place]).filter(Boolean);
-  marks.push({ kind: "Points", x: cause.map((p) => p[0]), y: cause.map((p) => p[1]), paint: "bad", marker: "circle", size: 12, hollow: true, label: "cause" });
-  return marks;
+  const ring = { kind: "Points", x: cause.map((p) => p[0]), y: cause.map((p) => p[1]), paint: "bad", marker: "circle", size: 12, hollow: true, label: "cause" };
+  return [...areas.filter((area) => area.rings[0].length > 2), ...before, ...closed(outlines(run.frames[t]), "ink", "solid", 2), ring];
 }
 
 function dot(plane, x, y, c, large) {
@@ -145,7 +155,8 @@ function showChart(chart, scene) {
   const grow = ([low, high]) => (low < high ? [low / 1.3, high * 1.3] : [low / 2, high * 2]);
   chart.look([...grow([Math.min(...xs), Math.max(...xs)]), ...grow([Math.min(...ys), Math.max(...ys)])], [scene.x.label, "‖w‖²"]);
   drawScene(chart, scene);
-  const legend = scene.marks.filter((mark) => mark.label).map((mark, i) => {
+  const named = new Map(scene.marks.filter((mark) => mark.label).map((mark) => [mark.label, mark]));
+  const legend = [...named.values()].map((mark, i) => {
     const words = make("text", { x: chart.box.left + 8, y: chart.box.top + 14 + 15 * i, class: "note" }, mark.label);
     words.style.fill = paint(mark.paint);
     return words;

@@ -1,0 +1,26 @@
+import pytest
+
+from .helpers import ARGUMENTS, Studio, browser_path
+
+
+@pytest.fixture(scope="session")
+def studio():
+    """A studio at some free port, for all tests of a worker: it has no state to share."""
+    running = Studio("--port", "0")
+    yield running
+    running.process.kill()
+    running.process.wait()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Debian's chromium, or whatever the machine has of it."""
+    path = browser_path()
+    if path is None:
+        pytest.skip("no browser is installed: apt-get install chromium")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        found = play.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield found
+        found.close()
