@@ -63,7 +63,9 @@ def clouds(k=2, n=40, seed=0, spread=0.7):
     codes = np.arange(n) % k
     angle = 2 * np.pi * codes / k
     X = 2 * np.column_stack([np.cos(angle), np.sin(angle)]) + spread * rng.standard_normal((n, 2))
-    return [[round(float(x), 3), round(float(y), 3), int(c)] for (x, y), c in zip(X, codes, strict=True)]
+    return [
+        [round(float(x), 3), round(float(y), 3), int(c)] for (x, y), c in zip(X, codes, strict=True)
+    ]
 
 
 def asked(points, method="svm", labels=None, **more):

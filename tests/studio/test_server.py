@@ -23,7 +23,9 @@ def client():
 def post(client, content, path="/solve", **headers):
     if not isinstance(content, bytes):
         content = json.dumps(content).encode()
-    return client.post(path, content=content, headers={"content-type": "application/json"} | headers)
+    return client.post(
+        path, content=content, headers={"content-type": "application/json"} | headers
+    )
 
 
 def test_the_page_and_everything_it_names_is_served(client):
@@ -55,12 +57,17 @@ def test_a_question_is_answered(client):
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1:1", "127.0.0.1", ""])
 def test_foreign_hosts_are_refused(client, host):
-    for answer in (client.get("/", headers={"host": host}), post(client, asked(clouds()), host=host)):
+    for answer in (
+        client.get("/", headers={"host": host}),
+        post(client, asked(clouds()), host=host),
+    ):
         assert answer.status_code == 403
         assert HOST in answer.json()["error"]
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", f"https://{HOST}", f"{OURS}.evil.example"])
+@pytest.mark.parametrize(
+    "origin", ["https://evil.example", "null", f"https://{HOST}", f"{OURS}.evil.example"]
+)
 def test_foreign_origins_are_refused(client, origin):
     answer = post(client, asked(clouds()), origin=origin)
     assert answer.status_code == 403

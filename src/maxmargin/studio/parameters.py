@@ -33,7 +33,11 @@ class Parameter:
             if isinstance(value, str) and value in self.choices:
                 return value
             raise ValueError(f"{self.title} must be one of {[*self.choices]}, got {_short(value)}.")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not math.isfinite(value)
+        ):
             raise ValueError(f"{self.title} must be a number, got {_short(value)}.")
         if not self.low <= value <= self.high:
             raise ValueError(

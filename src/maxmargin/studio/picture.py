@@ -108,5 +108,7 @@ def _sent(scene: Scene, task: Task) -> dict:
             return np.round(value, places)
         return tuple(map(short, value)) if isinstance(value, tuple) else value
 
-    marks = [replace(m, **{name: short(value) for name, value in vars(m).items()}) for m in scene.marks]
+    marks = [
+        replace(m, **{name: short(value) for name, value in vars(m).items()}) for m in scene.marks
+    ]
     return to_json(replace(scene, marks=tuple(marks)))

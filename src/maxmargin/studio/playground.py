@@ -25,6 +25,8 @@ def solve(asked: dict) -> dict:
         model.fit(task.X, task.codes)
     except NotSeparableError as error:
         return inseparable(error.proof, task) | {"scene": proof_picture(error.proof, task)}
+    except RuntimeError as error:  # neither an answer nor a proof, which is said in its words
+        raise ValueError(str(error)) from error
     return findings(model, task) | {"scene": picture_of(model, task, rival(task))}
 
 

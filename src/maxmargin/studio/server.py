@@ -134,9 +134,7 @@ async def _catalogue(request: Request) -> Response:
     from .methods import catalogue
     from .pictures import PICTURES
 
-    pictures = [
-        {"name": p.name, "title": p.title, "words": p.words} for p in PICTURES.values()
-    ]
+    pictures = [{"name": p.name, "title": p.title, "words": p.words} for p in PICTURES.values()]
     return JSONResponse(catalogue() | {"pictures": pictures})
 
 

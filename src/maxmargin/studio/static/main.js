@@ -51,16 +51,19 @@ async function stateOf(hash, catalogue) {
 
 function keepAddress(store, catalogue) {
   let waiting = 0;
+  const write = () => history.replaceState(null, "", "#" + encode(store.state, catalogue));
+  write();
   store.subscribe(() => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => {
-      history.replaceState(null, "", "#" + encode(store.state, catalogue));
-    }, SETTLE_MS);
+    waiting = setTimeout(write, SETTLE_MS);
   });
   addEventListener("hashchange", async () => {
     if (location.hash.slice(1) === encode(store.state, catalogue)) return;
     trouble("");
-    store.set(await stateOf(location.hash, catalogue));
+    const state = await stateOf(location.hash, catalogue);
+    const words = document.getElementById("trouble").textContent;
+    store.set(state);
+    trouble(words);
   });
 }
 
@@ -121,6 +124,7 @@ async function begin() {
     const catalogue = await fetchJson("/catalogue");
     const store = new Store(await stateOf(location.hash, catalogue));
     rooms({ store, catalogue, trouble });
+    store.subscribe(() => trouble("")); // whoever goes on has read it
     keepAddress(store, catalogue);
     document.documentElement.dataset.ready = "yes";
   } catch (error) {

@@ -38,7 +38,6 @@ export function mount(panel, app) {
   });
   const solver = new Latest("/solve", (answer) => {
     clearTimeout(slow);
-    app.trouble("");
     drawScene(plane, answer.scene);
     drawLegend(find("legend"), answer.scene);
     layer.draw(store.state.points, answer.kinds);

@@ -26,7 +26,6 @@ export function mount(panel, app) {
   find("run-knobs").append(...Object.values(knobs).map((k) => k.root));
 
   const solver = new Latest("/steps", (answer) => {
-    app.trouble("");
     run = answer;
     find("time").max = run.frames.length - 1;
     showChart(chart, run.norms);

@@ -1,0 +1,441 @@
+"""The studio in a real browser, as a hand and a keyboard use it."""
+
+import csv
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from maxmargin.studio.methods import METHODS
+from maxmargin.studio.parameters import BASES, KERNELS
+from maxmargin.studio.pictures import PICTURES
+
+# The first fit of a method may have to be compiled.
+PATIENCE = 120_000
+DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+
+
+@contextmanager
+def opened(browser, studio, fragment="", size=DESKTOP, **options):
+    """A page in a session of its own; anything it complains about in its console fails the test."""
+    context = browser.new_context(viewport=size, accept_downloads=True, **options)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    complaints = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
+    page.goto(studio.url + fragment)
+    page.wait_for_selector("html[data-ready=yes]")
+    rest(page)
+    page.complaints = complaints
+    yield page
+    assert [c for c in complaints if "422" not in c] == []  # refused questions are said in words
+    context.close()
+
+
+@pytest.fixture
+def page(browser, studio):
+    with opened(browser, studio) as found:
+        yield found
+
+
+def rest(page):
+    """Until nothing is being asked."""
+    page.wait_for_selector("#plane[aria-busy=false]")
+
+
+def path(page, label="decision boundary"):
+    return page.locator(f"#plane [data-label='{label}']").first.get_attribute("d")
+
+
+def points(page):
+    """The points as they are in the address."""
+    page.wait_for_timeout(350)  # the address follows when the hand rests
+    text = re.search(r"[#&]p=([^&]*)", page.url).group(1)
+    found = re.findall(r"([A-E])(-?[\d.e+-]+?),(-?[\d.e+-]+?)(?=[A-E]|$)", text)
+    return [(float(x), float(y), "ABCDE".index(c)) for c, x, y in found]
+
+
+def middle(page, place):
+    box = page.locator(f"#plane .point[data-place='{place}'] .dot").bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def choose(page, picture):
+    page.click(f"#pictures button[value='{picture}']")
+    page.wait_for_selector(f"#pictures button[value='{picture}'][aria-pressed=true]")
+    rest(page)
+
+
+def readout(page, name):
+    return page.locator("#readouts div", has_text=name).locator("dd").inner_text()
+
+
+def test_the_page_opens_with_a_proved_fit(page):
+    assert page.locator("#plane .point").count() == 90
+    assert "Proved · relative gap" in page.inner_text("#verdict")
+    assert path(page)
+    assert int(readout(page, "support vectors").split()[0]) > 0
+
+
+def test_dragging_a_point_moves_boundary_and_certificate_before_it_is_let_go(page):
+    choose(page, "iris-pair")
+    before, proof = path(page), page.inner_text("#certificate")
+    # A support vector: moving it must move the boundary.
+    place = page.locator("#plane .point[aria-label*='on the margin']").first.get_attribute(
+        "data-place"
+    )
+    x, y = middle(page, place)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 20, y + 10)
+    page.mouse.move(x + 60, y + 25, steps=4)
+    rest(page)
+    during = path(page)
+    assert during != before
+    assert page.inner_text("#certificate") != proof
+    page.mouse.up()
+    rest(page)
+    assert middle(page, place) == pytest.approx((x + 60, y + 25), abs=1.5)
+    assert path(page) == during  # a line is as exact while dragging as after
+    assert "Proved" in page.inner_text("#verdict")
+
+
+def test_clicks_add_erase_and_relabel(page):
+    n = len(points(page))
+    box = page.locator("#plane").bounding_box()
+    page.click("#classes button:nth-child(2)")
+    page.mouse.click(box["x"] + 120, box["y"] + 40)
+    rest(page)
+    assert len(points(page)) == n + 1
+    assert points(page)[-1][2] == 1
+    page.click("#tools button[value=relabel]")
+    page.click("#classes button:nth-child(1)")
+    page.mouse.click(*middle(page, n))
+    assert points(page)[-1][2] == 0
+    page.click("#tools button[value=erase]")
+    page.mouse.click(*middle(page, n))
+    rest(page)
+    assert len(points(page)) == n
+
+
+def test_classes_can_be_added_and_taken_away(page):
+    page.click("#more")
+    box = page.locator("#plane").bounding_box()
+    for dx in (0, 25, 50):
+        page.mouse.click(box["x"] + 100 + dx, box["y"] + 60)
+    rest(page)
+    assert page.locator("#plane [data-label='decision boundary']").count() == 1
+    assert {c for _, _, c in points(page)} == {0, 1, 2}
+    assert page.locator("#knob-rule").is_visible()
+    for _ in range(2):
+        page.click("#more")
+    assert page.locator("#more").is_disabled()
+    for _ in range(3):
+        page.click("#fewer")
+    rest(page)
+    assert {c for _, _, c in points(page)} == {0, 1}
+    assert page.locator("#fewer").is_disabled()
+
+
+def test_the_slider_of_C_widens_the_margin(page):
+    page.locator("#knob-C").focus()
+    narrow = float(readout(page, "margin γ").split()[0])
+    for _ in range(25):
+        page.keyboard.press("ArrowLeft")
+    rest(page)
+    assert float(readout(page, "margin γ").split()[0]) > narrow
+    assert page.locator("#knob-C").get_attribute("aria-valuetext") == "0.0562"
+    assert "C=0.0562" in (page.wait_for_timeout(350) or page.url)
+
+
+def test_every_method_basis_and_kernel_runs(page):
+    for name, method in METHODS.items():
+        page.select_option("#method", name)
+        for choice in BASES if method.bases else KERNELS:
+            page.select_option("#knob-basis" if method.bases else "#knob-kernel", choice)
+            rest(page)
+            assert page.inner_text("#certificate"), (name, choice)
+            assert page.inner_text("#message") == "", (name, choice)
+            assert page.locator("#plane g path").count() > 0
+        if method.bases:
+            page.select_option("#knob-basis", "none")
+
+
+def test_every_picture_is_one_click_away(page):
+    for name in PICTURES:
+        choose(page, name)
+        assert "roved" in page.inner_text("#verdict"), name
+        assert page.locator("#trouble").is_hidden()
+
+
+def test_a_hard_margin_that_does_not_exist_shows_its_proof(page):
+    page.select_option("#method", "hard")
+    rest(page)
+    assert "no separator" in page.inner_text("#verdict")
+    assert "same mean in both classes" in page.inner_text("#certificate")
+    assert path(page, "the common point")
+
+
+def test_too_few_points_are_said_in_words(page):
+    page.click("#clear")
+    rest(page)
+    assert "at least two classes" in page.inner_text("#message")
+    page.click("#undo")
+    rest(page)
+    assert page.inner_text("#message") == ""
+    assert page.locator("#plane .point").count() == 90
+
+
+def test_undo_and_redo_go_by_gestures(page):
+    start = points(page)
+    x, y = middle(page, 0)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 50, y, steps=6)
+    page.mouse.up()
+    moved = points(page)
+    assert moved != start
+    page.keyboard.press("Control+z")
+    assert points(page) == start
+    page.keyboard.press("Control+y")
+    assert points(page) == moved
+    page.keyboard.press("Control+z")
+    page.select_option("#method", "logistic")
+    assert page.locator("#redo").is_disabled()
+    page.keyboard.press("Control+z")
+    assert page.input_value("#method") == "svm"
+
+
+def test_points_obey_the_keyboard(page):
+    page.locator("#plane .point").first.focus()
+    before = points(page)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowUp")
+    moved = points(page)
+    assert moved[0][0] > before[0][0]
+    assert moved[0][1] > before[0][1]
+    assert moved[1:] == before[1:]
+    page.keyboard.press("2")
+    assert points(page)[0][2] == 1
+    page.keyboard.press("n")
+    assert page.evaluate("document.activeElement.dataset.place") == "1"
+    page.keyboard.press("p")
+    page.keyboard.press("Delete")
+    assert points(page) == before[1:]
+    page.keyboard.press("a")
+    assert len(points(page)) == len(before)
+    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    assert label.startswith(f"Point {len(before) - 1}, class left, at ")
+
+
+def test_the_page_is_named_for_ears(page):
+    unnamed = page.evaluate("""() => {
+        const named = (e) => e.labels?.length || e.ariaLabel || e.textContent.trim();
+        return [...document.querySelectorAll('button, input, select')]
+            .filter((e) => e.checkVisibility() && !named(e)).map((e) => e.id);
+    }""")
+    assert unnamed == []
+    page.locator("#plane .point").nth(3).focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#spoken:has-text('Margin')", state="attached")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "method"  # one stop for all points
+
+
+def test_nothing_jumps_while_dragging(page):
+    boxes = """() => ['readouts', 'proof', 'knobs', 'plane', 'legend'].map((name) => {
+        const box = document.getElementById(name).getBoundingClientRect();
+        return [box.x, box.y, box.width];
+    })"""
+    before = page.evaluate(boxes)
+    x, y = middle(page, 0)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(6):
+        page.mouse.move(x + 40 * step, y - 20 * step)
+        rest(page)
+        assert page.evaluate(boxes) == before
+    page.mouse.up()
+
+
+def test_the_address_holds_the_whole_state(browser, studio, page):
+    choose(page, "five")
+    page.select_option("#method", "one-vs-one")
+    page.select_option("#knob-loss", "squared_hinge")
+    page.select_option("#knob-beside", "fisher")
+    rest(page)
+    kept = points(page)
+    seen = {name: page.inner_text(f"#{name}") for name in ("certificate", "verdict", "readouts")}
+    drawn = page.locator("#plane").inner_html()
+    with opened(browser, studio, page.url.partition("/#")[2].join(["#", ""])) as other:
+        assert points(other) == kept
+        assert {name: other.inner_text(f"#{name}") for name in seen} == seen
+        assert other.input_value("#knob-loss") == "squared_hinge"
+        assert other.locator("#plane").inner_html() == drawn
+
+
+def test_the_link_is_copied(browser, studio):
+    with opened(browser, studio, permissions=["clipboard-read", "clipboard-write"]) as page:
+        page.click("#share")
+        page.wait_for_selector("#share:has-text('Copied')")
+        assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+@pytest.mark.parametrize(
+    ("fragment", "words"),
+    [
+        ("#m=magic&n=x&n=y&l=a&l=b&p=A1,1", "no method"),
+        ("#m=svm&n=x&n=y&l=a&l=b&p=A1,1B2", "point 1 is damaged"),
+        ("#m=svm&n=x&n=y&l=a&l=b&p=E1,1", "class without a name"),
+        ("#m=svm&n=x&n=y&l=a&p=A1,1", "2 to 5 classes"),
+        ("#m=svm&C=-1&n=x&n=y&l=a&l=b&p=A1,1", "C cannot be"),
+        ("#m=svm&n=x&n=y&l=a&l=b&w=1,2&p=A1,1", "window is damaged"),
+        ("#%%%", "no method"),
+    ],
+)
+def test_a_damaged_address_is_said_and_the_first_picture_shown(browser, studio, fragment, words):
+    with opened(browser, studio, fragment) as page:
+        assert words in page.inner_text("#trouble")
+        assert page.locator("#plane .point").count() == 90
+
+
+def test_hostile_labels_stay_words(browser, studio):
+    label = "<img src=x onerror=alert(1)>"
+    fragment = f"#m=svm&n={label}&n=y&l={label}&l=b&p=A1,1B3,3A0,1B3,4"
+    with opened(browser, studio, fragment) as page:
+        assert page.locator("main img").count() == 0
+        assert label in page.inner_text("#classes")
+
+
+def test_the_program_and_the_table_make_the_same_fit(page, tmp_path):
+    choose(page, "wine")
+    with page.expect_response("**/solve") as answer:
+        page.select_option("#knob-loss", "squared_hinge")
+    equation = answer.value.json()["equation"]
+    with page.expect_download() as program:
+        page.click("#python")
+    program.value.save_as(tmp_path / "fit.py")
+    source = (tmp_path / "fit.py").read_text() + "\nprint(*model.coef_[0], *model.intercept_)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, timeout=120, check=True
+    )
+    assert "proved within" in done.stdout
+    assert [float(v) for v in done.stdout.split("\n")[-2].split()] == [
+        *equation["w"],
+        equation["b"],
+    ]
+
+    with page.expect_download() as table:
+        page.click("#csv")
+    table.value.save_as(tmp_path / "points.csv")
+    with open(tmp_path / "points.csv", newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["alcohol (%)", "flavanoids", "class"]
+    drawn = points(page)
+    assert np.allclose([[float(x), float(y)] for x, y, _ in rows], [p[:2] for p in drawn])
+    assert [row[2] for row in rows] == [("Barolo", "Grignolino")[c] for _, _, c in drawn]
+
+
+def test_the_perceptron_is_stepped_to_and_fro(page):
+    choose(page, "85-points")
+    page.click("#tab-stepper")
+    page.wait_for_selector("#run[aria-busy=false]")
+    assert page.inner_text("#count") == "0 / 84"
+    page.click("#forward")
+    assert "score w·x + b = 0" in page.inner_text("#why")
+    first = page.locator("#run [data-label=ink]").first.get_attribute("d")
+    page.click("#forward")
+    assert page.inner_text("#count") == "2 / 84"
+    assert page.locator("#run [data-label=muted]").first.get_attribute("d") == first
+    page.click("#back")
+    assert page.locator("#run [data-label=ink]").first.get_attribute("d") == first
+    page.locator("#why").click()
+    page.keyboard.press("End")
+    assert "0 of 85 points are misclassified" in page.inner_text("#why")
+    assert "84 of at most 7009" in page.inner_text("#against-words")
+    page.keyboard.press("ArrowLeft")
+    assert page.inner_text("#count") == "83 / 84"
+    page.keyboard.press("Home")
+    page.keyboard.press(" ")
+    page.wait_for_selector("#count:has-text('2 / 84')")
+    page.keyboard.press(" ")
+    assert page.inner_text("#play") == "Play"
+    page.select_option("#run-order", "shuffle")
+    page.wait_for_selector("#run[aria-busy=false]")
+    assert page.inner_text("#count").startswith("0 / ")
+
+
+def test_two_sessions_do_not_disturb_each_other(browser, studio):
+    with opened(browser, studio) as one, opened(browser, studio) as other:
+        choose(one, "five")
+        choose(other, "iris-pair")
+        kept, seen = points(other), other.inner_text("#certificate")
+        for page in (one, other):
+            x, y = middle(page, 0)
+            page.mouse.move(x, y)
+            page.mouse.down()
+        for step in range(5):
+            one.mouse.move(300 + 20 * step, 300)
+        one.mouse.up()
+        other.mouse.up()
+        rest(one)
+        rest(other)
+        assert points(other) == kept
+        assert other.inner_text("#certificate") == seen
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_can_be_read_in_light_and_dark(browser, studio, scheme):
+    """WCAG's contrast of at least 4.5 for small words and 3 for marks."""
+    with opened(browser, studio, color_scheme=scheme) as page:
+        colour = page.evaluate("""() => {
+            const style = getComputedStyle(document.documentElement);
+            const names = ['ink', 'soft', 'accent', 'accent-ink', 'paper', 'ground', 'bad',
+                'class-0', 'class-1', 'class-2', 'class-3', 'class-4'];
+            return Object.fromEntries(
+                names.map((name) => [name, style.getPropertyValue('--' + name).trim()]));
+        }""")
+
+    def light(name):
+        parts = np.array([int(colour[name][i : i + 2], 16) / 255 for i in (1, 3, 5)])
+        linear = np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return linear @ [0.2126, 0.7152, 0.0722]
+
+    def contrast(one, other):
+        low, high = sorted([light(one), light(other)])
+        return (high + 0.05) / (low + 0.05)
+
+    pairs = ("ink", "paper"), ("soft", "ground"), ("soft", "paper"), ("paper", "bad")
+    for ink, ground in (*pairs, ("accent-ink", "accent")):
+        assert contrast(ink, ground) >= 4.5, (ink, ground)
+    for c in range(5):
+        assert contrast(f"class-{c}", "paper") >= 3, c
+
+
+def test_a_phone_shows_everything_in_one_column(browser, studio):
+    with opened(browser, studio, size=PHONE, has_touch=True) as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        n = len(points(page))
+        box = page.locator("#plane").bounding_box()
+        page.touchscreen.tap(box["x"] + 90, box["y"] + 60)
+        rest(page)
+        assert len(points(page)) == n + 1
+        page.click("#tab-stepper")
+        page.wait_for_selector("#run[aria-busy=false]")
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        assert page.locator("#csv").count() == 1
+
+
+def test_a_studio_that_was_stopped_is_said(browser):
+    from .helpers import Studio
+
+    own = Studio("--port", "0")
+    with opened(browser, own) as page:
+        assert own.stop() == 0
+        page.select_option("#method", "logistic")
+        page.wait_for_selector("#message:has-text('does not answer')")
+        page.complaints.clear()
