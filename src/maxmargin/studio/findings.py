@@ -44,14 +44,14 @@ def inseparable(proof: Separation, task: Task) -> dict:
     if proof.classes == 2:
         words = (
             f"{used} ringed points, weighted by the size of their rings, have the same mean in "
-            "both classes. No line can have that point on both sides. Allow slack: choose the "
-            "soft margin, other features or a kernel."
+            "both classes, and no line has it on both sides. Allow slack, or choose other "
+            "features or a kernel."
         )
     else:
         words = (
             f"Weights of {used} pairs of a ringed point and a wrong class cancel in all "
-            f"{proof.classes} classes, so no scores can have every point right by a margin. Allow "
-            "slack: choose the soft margin, other features or a kernel."
+            f"{proof.classes} classes: no scores have every point right by a margin. Allow slack, "
+            "or choose other features or a kernel."
         )
     verdict = f"Proved: no separator · residual {_exponent(proof.residual)}"
     nothing = dict.fromkeys(

@@ -21,6 +21,7 @@ HEADERS = {
     b"content-security-policy": POLICY.encode(),
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"no-referrer",
+    b"cache-control": b"no-cache",  # asked again each time, answered from the cache if unchanged
     b"cross-origin-opener-policy": b"same-origin",
     b"cross-origin-resource-policy": b"same-origin",
 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,8 +32,6 @@ SOLVERS = 2
 LONGEST_LINE = 200
 
 Question = Callable[[dict], dict]
-log = logging.getLogger("maxmargin.studio")
-
 
 # What can be asked, by path: a function from dict to dict, given as module and name, since what
 # answers is heavy and the page should be painted before it is loaded.
@@ -70,7 +67,9 @@ def application(
         *more,
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    handlers: dict[Any, Any] = {HTTPException: _say, Exception: _apologise}
+    handlers: dict[Any, Any] = {
+        HTTPException: _say, ClientDisconnect: _shrug, Exception: _apologise,
+    }  # fmt: skip
     app = Starlette(routes=routes, exception_handlers=handlers)
     return Guard(app, hosts, limits)
 
@@ -126,8 +125,7 @@ def _parse(body: bytes) -> dict:
 
 
 async def _page(request: Request) -> Response:
-    content = (STATIC / "index.html").read_bytes()
-    return Response(content, media_type="text/html", headers={"cache-control": "no-cache"})
+    return Response((STATIC / "index.html").read_bytes(), media_type="text/html")
 
 
 async def _catalogue(request: Request) -> Response:
@@ -153,10 +151,13 @@ def _say(request: Request, error: HTTPException) -> Response:
     return JSONResponse({"error": error.detail}, error.status_code)
 
 
+def _shrug(request: Request, error: Exception) -> Response:
+    """Whoever asked has gone; nobody reads this."""
+    return Response(status_code=400)
+
+
 def _apologise(request: Request, error: Exception) -> Response:
     """A fault of ours: the page is told so, the terminal gets the traceback."""
-    if isinstance(error, ClientDisconnect):
-        return Response(status_code=499)
     words = f"The studio made a mistake ({type(error).__name__}); its terminal says more."
     return JSONResponse({"error": words}, 500)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import warnings
-from functools import cache
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -12,6 +11,7 @@ from .methods import METHODS
 from .task import Task
 
 _turn = threading.Lock()
+_warm: set[tuple[str, bool, str]] = set()
 
 # Two and three classes, on a line and around it, so that every path through a solver is taken.
 CORNERS = [[0.0, 0.0, 0], [1.0, 0.2, 0], [3.0, 3.1, 1], [4.0, 3.0, 1], [0.5, 4.0, 2], [1.0, 5.0, 2],
@@ -20,11 +20,13 @@ CORNERS = [[0.0, 0.0, 0], [1.0, 0.2, 0], [3.0, 3.1, 1], [4.0, 3.0, 1], [0.5, 4.0
 
 def warm(method: str, many: bool, basis: str) -> None:
     """Fit once without a limit; the first time may compile for seconds, later ones return."""
+    if (method, many, basis) in _warm:
+        return
     with _turn:
         _fit_once(method, many, basis)
+    _warm.add((method, many, basis))
 
 
-@cache
 def _fit_once(method: str, many: bool, basis: str) -> None:
     classes = 3 if many else 2
     points = [point for point in CORNERS if point[2] < classes]

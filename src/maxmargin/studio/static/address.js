@@ -7,7 +7,8 @@ const MOST_POINTS = 2000;
 const MOST_LETTERS = 60;
 const LETTERS = "ABCDE";
 
-const number = (value) => String(Number(value.toPrecision(7)));
+const LARGEST = 1e9; // the server's limit, too
+const SMALLEST = 1e-9; // a window narrower than this, for its distance from zero, has no digits left
 
 export function encode(state, catalogue) {
   const query = new URLSearchParams();
@@ -21,8 +22,8 @@ export function encode(state, catalogue) {
   if (state.step) query.set("step", String(state.step));
   for (const word of state.names) query.append("n", word);
   for (const word of state.labels) query.append("l", word);
-  query.set("w", state.window.map(number).join(","));
-  query.set("p", state.points.map(([x, y, c]) => LETTERS[c] + number(x) + "," + number(y)).join(""));
+  query.set("w", state.window.join(","));
+  query.set("p", state.points.map(([x, y, c]) => `${LETTERS[c]}${x},${y}`).join(""));
   return query.toString().replaceAll("%2C", ",").replaceAll("%2F", "/");
 }
 
@@ -46,7 +47,7 @@ function pointsOf(text, classes) {
     const found = pattern.exec(text);
     if (!found) throw new Error(`its point ${points.length} is damaged.`);
     const [x, y, c] = [Number(found[2]), Number(found[3]), LETTERS.indexOf(found[1])];
-    if (!Number.isFinite(x) || !Number.isFinite(y)) throw new Error(`its point ${points.length} is damaged.`);
+    if (!(Math.abs(x) <= LARGEST && Math.abs(y) <= LARGEST)) throw new Error(`its point ${points.length} is damaged.`);
     if (c >= classes) throw new Error(`point ${points.length} has a class without a name.`);
     points.push([x, y, c]);
   }
@@ -57,6 +58,11 @@ function pointsOf(text, classes) {
 function wordsOf(words, least, most, what) {
   if (words.length < least || words.length > most) throw new Error(`it must name ${least} to ${most} ${what}.`);
   return words.map((word) => word.slice(0, MOST_LETTERS));
+}
+
+function wide(low, high) {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  return size <= 10 * LARGEST && high - low > SMALLEST * size;
 }
 
 export function decode(fragment, catalogue) {
@@ -74,7 +80,7 @@ export function decode(fragment, catalogue) {
   const names = wordsOf(query.getAll("n"), 2, 2, "axes");
   const points = pointsOf(query.get("p") ?? "", labels.length);
   const window = query.has("w") ? query.get("w").split(",").map(Number) : around(points);
-  if (!(window.length === 4 && window.every(Number.isFinite) && window[0] < window[1] && window[2] < window[3])) {
+  if (!(window.length === 4 && wide(window[0], window[1]) && wide(window[2], window[3]))) {
     throw new Error("its window is damaged.");
   }
   const step = Number(query.get("step") ?? 0);

@@ -14,8 +14,9 @@ export function download(name, type, content) {
 
 const quoted = (word) => (/[",\r\n]/.test(word) ? `"${word.replaceAll('"', '""')}"` : word);
 
-// Spreadsheets run cells that begin with these; a quote in front keeps them words.
-const harmless = (word) => (/^[=+\-@\t\r]/.test(word) ? `'${word}` : word);
+// Spreadsheets run cells that begin with these; a quote in front keeps them words.  Numbers
+// such as −1, a favourite name of classes, are left alone.
+const harmless = (word) => (/^[=+\-@\t\r]/.test(word) && Number.isNaN(Number(word)) ? `'${word}` : word);
 
 export function table({ names, labels, points }) {
   const head = [...names, "class"].map((word) => quoted(harmless(word))).join(",");

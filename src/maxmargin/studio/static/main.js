@@ -23,16 +23,21 @@ function trouble(words) {
   bar.hidden = !words;
 }
 
+// Browsers that keep nothing throw when asked to; then the choice lasts as long as the page.
+const memory = {
+  get: (name) => { try { return localStorage.getItem(name); } catch { return null; } },
+  set: (name, value) => { try { localStorage.setItem(name, value); } catch { /* see above */ } },
+};
+
 function theme() {
   const root = document.documentElement;
-  const wanted = localStorage.getItem("theme");
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const apply = (name) => { root.dataset.theme = name; };
-  apply(wanted || (dark.matches ? "dark" : "light"));
-  if (!wanted) dark.addEventListener("change", () => apply(dark.matches ? "dark" : "light"));
+  const follow = () => { root.dataset.theme = memory.get("theme") ?? (dark.matches ? "dark" : "light"); };
+  follow();
+  dark.addEventListener("change", follow);
   document.getElementById("theme").addEventListener("click", () => {
-    apply(root.dataset.theme === "dark" ? "light" : "dark");
-    localStorage.setItem("theme", root.dataset.theme);
+    root.dataset.theme = root.dataset.theme === "dark" ? "light" : "dark";
+    memory.set("theme", root.dataset.theme);
   });
 }
 

@@ -2,6 +2,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const ROOM = 0.09; // space around the points, as a share of their extent
+const MOST_TICKS = 40;
 const PER_TICK = { x: 90, y: 60 }; // pixels between labels, at least
 
 export function make(name, attributes = {}, ...children) {
@@ -19,7 +20,8 @@ export function around(points) {
   const extent = Math.max(x1 - x0, y1 - y0) || 2;
   const padX = Math.max(ROOM * extent, (0.3 * extent - (x1 - x0)) / 2);
   const padY = Math.max(ROOM * extent, (0.3 * extent - (y1 - y0)) / 2);
-  return [x0 - padX, x1 + padX, y0 - padY, y1 + padY].map((v) => Number(v.toPrecision(4)));
+  const decimals = Math.max(0, Math.min(12, 3 - Math.floor(Math.log10(extent))));
+  return [x0 - padX, x1 + padX, y0 - padY, y1 + padY].map((v) => Number(v.toFixed(decimals)));
 }
 
 // Round numbers from low to high, about `count` of them.
@@ -28,7 +30,10 @@ export function ticks(low, high, count) {
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((m) => m * unit).find((s) => s >= rough) ?? unit;
   const places = [];
-  for (let i = Math.ceil(low / step); i * step <= high; i += 1) places.push(Number((i * step).toPrecision(10)));
+  const first = Math.ceil(low / step);
+  for (let i = 0; i < MOST_TICKS && (first + i) * step <= high; i += 1) {
+    places.push(Number(((first + i) * step).toPrecision(10)));
+  }
   return places;
 }
 
@@ -94,12 +99,14 @@ export class Plane {
     return this.box.top + (y1 - (this.log.y ? Math.log10(y) : y)) / (y1 - y0) * this.box.height;
   }
 
-  // Data at a place of the screen, rounded to a tenth of a pixel so that addresses stay short.
+  // Data at a place of the screen, or at the nearest place inside the picture: what is dragged
+  // out of sight could not be taken hold of again.
   at(clientX, clientY) {
     const frame = this.svg.getBoundingClientRect();
     const [x0, x1, y0, y1] = this.window;
-    const x = x0 + (clientX - frame.left - this.box.left) / this.box.width * (x1 - x0);
-    const y = y1 - (clientY - frame.top - this.box.top) / this.box.height * (y1 - y0);
+    const share = (value) => Math.min(1, Math.max(0, value));
+    const x = x0 + share((clientX - frame.left - this.box.left) / this.box.width) * (x1 - x0);
+    const y = y1 - share((clientY - frame.top - this.box.top) / this.box.height) * (y1 - y0);
     return [this.round(x), this.round(y)];
   }
 
@@ -108,6 +115,7 @@ export class Plane {
     return (this.window[1] - this.window[0]) / this.box.width;
   }
 
+  // Rounded to less than a pixel, so that addresses stay short.
   round(value) {
     const digits = Math.max(0, Math.min(12, Math.ceil(-Math.log10(this.pixel * 0.3))));
     return Number(value.toFixed(digits));

@@ -55,7 +55,7 @@ export function mount(panel, app) {
   const solve = () => {
     clearTimeout(slow);
     slow = setTimeout(() => {
-      findings.message.textContent = "The first fit on this machine compiles the solver. This takes some seconds, once.";
+      findings.message.textContent = "Still at work. A method that is used for the first time on this machine is compiled, which takes some seconds.";
     }, SLOW_MS);
     find("plane").setAttribute("aria-busy", "true");
     hurried = store.moving;

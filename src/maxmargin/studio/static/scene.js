@@ -86,14 +86,15 @@ export function drawLegend(list, scene) {
   const named = new Map((scene?.marks ?? []).filter((mark) => mark.label).map((mark) => [mark.label, mark]));
   list.replaceChildren(...[...named].map(([label, mark]) => {
     const item = document.createElement("li");
-    item.append(make("svg", { viewBox: "0 0 26 14", "aria-hidden": "true" }, swatch(mark)), label);
+    const width = mark.kind === "Points" ? 14 : 26;
+    item.append(make("svg", { viewBox: `0 0 ${width} 14`, width, "aria-hidden": "true" }, swatch(mark)), label);
     return item;
   }));
 }
 
 function swatch(mark) {
   if (mark.kind === "Line" || mark.kind === "Segments") return stroked("M1,7L25,7", mark);
-  const element = make("path", { d: mark.kind === "Area" ? "M2,2H24V12H2Z" : outline(mark.marker, 13, 7, 5.5) });
+  const element = make("path", { d: mark.kind === "Area" ? "M2,2H24V12H2Z" : outline(mark.marker, 7, 7, 5.5) });
   element.style.fill = mark.hollow ? "none" : paint(mark.paint);
   if (mark.hollow) element.style.stroke = paint(mark.paint);
   if (mark.kind === "Area") element.style.fillOpacity = 0.5;
