@@ -183,9 +183,8 @@ def measure(moves: int) -> dict:
 
 
 def _drag_table(page: Any, url: str, pid: int, moves: int):
-    print(
-        f"{'method':<34} {'classes':>7} {'median':>8} {'p95':>8} {'cpu':>8}  (ms; bar {MOST_DRAG:g})"
-    )
+    heads = f"{'method':<34} {'classes':>7} {'median':>8} {'p95':>8} {'cpu':>8}"
+    print(f"{heads}  (ms; bar {MOST_DRAG:g})")
     for k in (2, 3, 5):
         for method, values in WAYS:
             drags(page, url, method, values, k, 3)  # kernels are loaded

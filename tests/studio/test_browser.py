@@ -439,3 +439,59 @@ def test_a_studio_that_was_stopped_is_said(browser):
         page.select_option("#method", "logistic")
         page.wait_for_selector("#message:has-text('does not answer')")
         page.complaints.clear()
+
+
+def test_a_link_pasted_into_the_page_is_shown_and_can_be_undone(page):
+    kept = points(page)
+    page.evaluate("location.hash = '#m=hard&n=u&n=v&l=a&l=b&p=A1,1B3,3A0,1B3,4'")
+    page.wait_for_selector("#plane text:has-text('u')", state="attached")
+    rest(page)
+    assert points(page) == [(1, 1, 0), (3, 3, 1), (0, 1, 0), (3, 4, 1)]
+    assert "Proved" in page.inner_text("#verdict")
+    page.click("#undo")
+    rest(page)
+    assert points(page) == kept
+
+
+def test_a_restless_hand_finds_nothing_broken(browser, studio):
+    """Random gestures: nothing is complained of, and the address always makes the page again."""
+    rng = np.random.default_rng(9)
+    with opened(browser, studio) as page:
+        box = page.locator("#plane").bounding_box()
+
+        def place():
+            return box["x"] + rng.uniform(0, box["width"]), box["y"] + rng.uniform(0, box["height"])
+
+        def drag():
+            page.mouse.move(*place())
+            page.mouse.down()
+            page.mouse.move(*place(), steps=3)
+            page.mouse.up()
+
+        gestures = [
+            drag,
+            lambda: page.mouse.click(*place()),
+            lambda: page.click(f"#tools button:nth-child({rng.integers(1, 4)})"),
+            lambda: page.click("#more") if page.locator("#more").is_enabled() else None,
+            lambda: page.click("#fewer") if page.locator("#fewer").is_enabled() else None,
+            lambda: page.keyboard.press("Control+z"),
+            lambda: page.keyboard.press("Control+y"),
+            lambda: page.keyboard.press("Delete"),
+            lambda: page.keyboard.press("ArrowUp"),
+            lambda: page.select_option("#method", str(rng.choice([*METHODS]))),
+            lambda: page.click(f"#pictures button:nth-child({rng.integers(1, 12)})"),
+            lambda: page.click(str(rng.choice(["#tab-stepper", "#tab-playground"]))),
+        ]
+        for turn in range(80):
+            if page.locator("#playground").is_visible():
+                gestures[rng.integers(len(gestures))]()
+            else:
+                page.keyboard.press(str(rng.choice(["ArrowRight", "End", "Home", " "])))
+                page.click("#tab-playground")
+            if turn % 20 == 19:
+                page.click("#tab-playground")
+                rest(page)
+                kept, said = points(page), page.inner_text("#verdict")
+                with opened(browser, studio, "#" + page.url.partition("#")[2]) as other:
+                    assert points(other) == kept
+                    assert other.inner_text("#verdict") == said

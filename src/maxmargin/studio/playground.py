@@ -19,7 +19,7 @@ def solve(asked: dict) -> dict:
     task = Task.of(asked)
     if len(task.present) < 2:
         raise ValueError("Draw points of at least two classes.")
-    warm(task.method.name, len(task.present) > 2, task.values.get("basis", "none"))
+    warm(task.method.name, len(task.present), task.values)
     model = limited(task.estimator(), task.hurry)
     try:
         model.fit(task.X, task.codes)
@@ -34,7 +34,7 @@ def rival(task: Task) -> Any:
     """The fitted method to compare with; one that has no answer is left out of the picture."""
     if task.beside is None:
         return None
-    warm(task.beside.name, len(task.present) > 2, "none")
+    warm(task.beside.name, len(task.present))
     try:
         return limited(task.rival(), task.hurry).fit(task.X, task.codes)
     except NotSeparableError:
