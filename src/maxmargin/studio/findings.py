@@ -150,5 +150,6 @@ def _of_many(proofs: list, tol: float) -> dict:
 
 def _of_run(proof: Any) -> dict:
     """A perceptron has no optimum to be near: either nothing is wrong, or one knows why not."""
-    verdict = "All points right" if proof.separates else f"{proof.wrong} points still wrong"
+    many = "point is" if proof.wrong == 1 else "points are"
+    verdict = "All points are right" if proof.separates else f"{proof.wrong} {many} still wrong"
     return {"verdict": verdict, "words": f"{proof}", "proved": proof.separates, "gap": None}

@@ -29,7 +29,7 @@ export class Findings {
   put(name, title, value, small = "") {
     const { root, value: cell } = this.tiles[name];
     root.firstChild.textContent = title;
-    cell.replaceChildren(value, html("small", {}, small ? ` ${small}` : ""));
+    cell.replaceChildren(value, html("small", {}, small));
   }
 
   show(answer) {
