@@ -1,6 +1,7 @@
 import pytest
 
 from .helpers import ARGUMENTS, Studio, browser_path
+from .pages import opened
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +25,9 @@ def browser():
         found = play.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield found
         found.close()
+
+
+@pytest.fixture
+def page(browser, studio):
+    with opened(browser, studio) as found:
+        yield found

@@ -25,9 +25,9 @@ def picture_of(model: Any, task: Task, rival: Any = None) -> dict:
     """Regions, boundary, margins, slacks and rings; and the boundary of a rival."""
     scene = _view(model, task).scene()
     marks = [_own_paint(mark, task) for mark in scene.marks if not _data(mark)]
-    if rival is not None:
+    if rival is not None and task.beside is not None:
         x, y = _view(rival, task).regions.border.T
-        marks.append(Line(x, y, "bad", task.beside.title, "dotted", 2.6))  # type: ignore[union-attr]
+        marks.append(Line(x, y, "bad", task.beside.title, "dotted", 2.6))
     return _sent(_scene(task, marks, scene.words), task)
 
 

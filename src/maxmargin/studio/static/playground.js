@@ -36,22 +36,27 @@ export function mount(panel, app) {
     active: () => hand.active, tool: () => hand.tool,
     labels: () => store.state.labels, said: (words) => findings.say(words),
   });
-  const solver = new Latest("/solve", (answer) => {
+  let slow = 0; // the timer after which the page says why it takes so long
+  const done = (draw) => {
     clearTimeout(slow);
+    draw();
+    find("plane").setAttribute("aria-busy", String(Boolean(solver.waiting)));
+  };
+  // While a point is dragged every answer is shown, a little late; an answer to what is no longer
+  // there, such as other points or another window, is dropped.
+  const still = (asked) => asked.points.length === store.state.points.length
+    && asked.method === store.state.method && asked.window === plane.window;
+  const solver = new Latest("/solve", (answer, asked) => done(() => {
+    if (!still(asked)) return;
     drawScene(plane, answer.scene);
     drawLegend(find("legend"), answer.scene);
     layer.draw(store.state.points, answer.kinds);
     findings.show(answer);
-    busy();
-  }, (error) => {
-    clearTimeout(slow);
+  }), (error) => done(() => {
     drawScene(plane, null);
     drawLegend(find("legend"), null);
     findings.fail(error.message);
-    busy();
-  });
-  const busy = () => find("plane").setAttribute("aria-busy", String(Boolean(solver.waiting)));
-  let slow = 0;
+  }));
   const solve = () => {
     clearTimeout(slow);
     slow = setTimeout(() => {
@@ -68,7 +73,7 @@ export function mount(panel, app) {
     pictures: pictureButtons(find("pictures"), app),
   };
   toolButtons(find, hand);
-  history_(panel, find, app);
+  buttons(panel, find, app);
   mountExports({ share: find("share"), python: find("python"), csv: find("csv") }, app,
     () => `${location.origin}/#${encode(store.state, catalogue)}`, () => question(store.state, plane));
 
@@ -205,7 +210,7 @@ function pictureButtons(root, app) {
   };
 }
 
-function history_(panel, find, { store }) {
+function buttons(panel, find, { store }) {
   find("undo").addEventListener("click", () => store.undo());
   find("redo").addEventListener("click", () => store.redo());
   find("zoom").addEventListener("click", () => store.set({ window: around(store.state.points) }));

@@ -1,235 +1,17 @@
-"""The studio in a real browser, as a hand and a keyboard use it."""
+"""The page as a whole: addresses, downloads, the stepper, sessions, ears and phones."""
 
 import csv
-import re
 import subprocess
 import sys
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from maxmargin.studio.methods import METHODS
-from maxmargin.studio.parameters import BASES, KERNELS
 from maxmargin.studio.pictures import PICTURES
 
-# The first fit of a method may have to be compiled.
-PATIENCE = 120_000
-DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
-
-
-@contextmanager
-def opened(browser, studio, fragment="", size=DESKTOP, **options):
-    """A page in a session of its own; anything it complains about in its console fails the test."""
-    context = browser.new_context(viewport=size, accept_downloads=True, **options)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
-    complaints = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
-    page.goto(studio.url + fragment)
-    page.wait_for_selector("html[data-ready=yes]")
-    rest(page)
-    page.complaints = complaints
-    yield page
-    assert [c for c in complaints if "422" not in c] == []  # refused questions are said in words
-    context.close()
-
-
-@pytest.fixture
-def page(browser, studio):
-    with opened(browser, studio) as found:
-        yield found
-
-
-def rest(page):
-    """Until nothing is being asked."""
-    page.wait_for_selector("#plane[aria-busy=false]")
-
-
-def path(page, label="decision boundary"):
-    return page.locator(f"#plane [data-label='{label}']").first.get_attribute("d")
-
-
-def points(page):
-    """The points as they are in the address."""
-    page.wait_for_timeout(350)  # the address follows when the hand rests
-    text = re.search(r"[#&]p=([^&]*)", page.url).group(1)
-    found = re.findall(r"([A-E])(-?[\d.e+-]+?),(-?[\d.e+-]+?)(?=[A-E]|$)", text)
-    return [(float(x), float(y), "ABCDE".index(c)) for c, x, y in found]
-
-
-def middle(page, place):
-    box = page.locator(f"#plane .point[data-place='{place}'] .dot").bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
-def choose(page, picture):
-    page.click(f"#pictures button[value='{picture}']")
-    page.wait_for_selector(f"#pictures button[value='{picture}'][aria-pressed=true]")
-    rest(page)
-
-
-def readout(page, name):
-    return page.locator("#readouts div", has_text=name).locator("dd").inner_text()
-
-
-def test_the_page_opens_with_a_proved_fit(page):
-    assert page.locator("#plane .point").count() == 90
-    assert "Proved · relative gap" in page.inner_text("#verdict")
-    assert path(page)
-    assert int(readout(page, "support vectors").split()[0]) > 0
-
-
-def test_dragging_a_point_moves_boundary_and_certificate_before_it_is_let_go(page):
-    choose(page, "iris-pair")
-    before, proof = path(page), page.inner_text("#certificate")
-    # A support vector: moving it must move the boundary.
-    place = page.locator("#plane .point[aria-label*='on the margin']").first.get_attribute(
-        "data-place"
-    )
-    x, y = middle(page, place)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 20, y + 10)
-    page.mouse.move(x + 60, y + 25, steps=4)
-    rest(page)
-    during = path(page)
-    assert during != before
-    assert page.inner_text("#certificate") != proof
-    page.mouse.up()
-    rest(page)
-    assert middle(page, place) == pytest.approx((x + 60, y + 25), abs=1.5)
-    assert path(page) == during  # a line is as exact while dragging as after
-    assert "Proved" in page.inner_text("#verdict")
-
-
-def test_clicks_add_erase_and_relabel(page):
-    n = len(points(page))
-    box = page.locator("#plane").bounding_box()
-    page.click("#classes button:nth-child(2)")
-    page.mouse.click(box["x"] + 120, box["y"] + 40)
-    rest(page)
-    assert len(points(page)) == n + 1
-    assert points(page)[-1][2] == 1
-    page.click("#tools button[value=relabel]")
-    page.click("#classes button:nth-child(1)")
-    page.mouse.click(*middle(page, n))
-    assert points(page)[-1][2] == 0
-    page.click("#tools button[value=erase]")
-    page.mouse.click(*middle(page, n))
-    rest(page)
-    assert len(points(page)) == n
-
-
-def test_classes_can_be_added_and_taken_away(page):
-    page.click("#more")
-    box = page.locator("#plane").bounding_box()
-    for dx in (0, 25, 50):
-        page.mouse.click(box["x"] + 100 + dx, box["y"] + 60)
-    rest(page)
-    assert page.locator("#plane [data-label='decision boundary']").count() == 1
-    assert {c for _, _, c in points(page)} == {0, 1, 2}
-    assert page.locator("#knob-rule").is_visible()
-    for _ in range(2):
-        page.click("#more")
-    assert page.locator("#more").is_disabled()
-    for _ in range(3):
-        page.click("#fewer")
-    rest(page)
-    assert {c for _, _, c in points(page)} == {0, 1}
-    assert page.locator("#fewer").is_disabled()
-
-
-def test_the_slider_of_C_widens_the_margin(page):
-    page.locator("#knob-C").focus()
-    narrow = float(readout(page, "margin γ").split()[0])
-    for _ in range(25):
-        page.keyboard.press("ArrowLeft")
-    rest(page)
-    assert float(readout(page, "margin γ").split()[0]) > narrow
-    assert page.locator("#knob-C").get_attribute("aria-valuetext") == "0.0562"
-    assert "C=0.0562" in (page.wait_for_timeout(350) or page.url)
-
-
-def test_every_method_basis_and_kernel_runs(page):
-    for name, method in METHODS.items():
-        page.select_option("#method", name)
-        for choice in BASES if method.bases else KERNELS:
-            page.select_option("#knob-basis" if method.bases else "#knob-kernel", choice)
-            rest(page)
-            assert page.inner_text("#certificate"), (name, choice)
-            assert page.inner_text("#message") == "", (name, choice)
-            assert page.locator("#plane g path").count() > 0
-        if method.bases:
-            page.select_option("#knob-basis", "none")
-
-
-def test_every_picture_is_one_click_away(page):
-    for name in PICTURES:
-        choose(page, name)
-        assert "roved" in page.inner_text("#verdict"), name
-        assert page.locator("#trouble").is_hidden()
-
-
-def test_a_hard_margin_that_does_not_exist_shows_its_proof(page):
-    page.select_option("#method", "hard")
-    rest(page)
-    assert "no separator" in page.inner_text("#verdict")
-    assert "same mean in both classes" in page.inner_text("#certificate")
-    assert path(page, "the common point")
-
-
-def test_too_few_points_are_said_in_words(page):
-    page.click("#clear")
-    rest(page)
-    assert "at least two classes" in page.inner_text("#message")
-    page.click("#undo")
-    rest(page)
-    assert page.inner_text("#message") == ""
-    assert page.locator("#plane .point").count() == 90
-
-
-def test_undo_and_redo_go_by_gestures(page):
-    start = points(page)
-    x, y = middle(page, 0)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 50, y, steps=6)
-    page.mouse.up()
-    moved = points(page)
-    assert moved != start
-    page.keyboard.press("Control+z")
-    assert points(page) == start
-    page.keyboard.press("Control+y")
-    assert points(page) == moved
-    page.keyboard.press("Control+z")
-    page.select_option("#method", "logistic")
-    assert page.locator("#redo").is_disabled()
-    page.keyboard.press("Control+z")
-    assert page.input_value("#method") == "svm"
-
-
-def test_points_obey_the_keyboard(page):
-    page.locator("#plane .point").first.focus()
-    before = points(page)
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Shift+ArrowUp")
-    moved = points(page)
-    assert moved[0][0] > before[0][0]
-    assert moved[0][1] > before[0][1]
-    assert moved[1:] == before[1:]
-    page.keyboard.press("2")
-    assert points(page)[0][2] == 1
-    page.keyboard.press("n")
-    assert page.evaluate("document.activeElement.dataset.place") == "1"
-    page.keyboard.press("p")
-    page.keyboard.press("Delete")
-    assert points(page) == before[1:]
-    page.keyboard.press("a")
-    assert len(points(page)) == len(before)
-    label = page.evaluate("document.activeElement.getAttribute('aria-label')")
-    assert label.startswith(f"Point {len(before) - 1}, class left, at ")
+from .helpers import Studio
+from .pages import PHONE, choose, middle, opened, points, rest
 
 
 def test_the_page_is_named_for_ears(page):
@@ -244,22 +26,6 @@ def test_the_page_is_named_for_ears(page):
     page.wait_for_selector("#spoken:has-text('Margin')", state="attached")
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "method"  # one stop for all points
-
-
-def test_nothing_jumps_while_dragging(page):
-    boxes = """() => ['readouts', 'proof', 'knobs', 'plane', 'legend'].map((name) => {
-        const box = document.getElementById(name).getBoundingClientRect();
-        return [box.x, box.y, box.width];
-    })"""
-    before = page.evaluate(boxes)
-    x, y = middle(page, 0)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    for step in range(6):
-        page.mouse.move(x + 40 * step, y - 20 * step)
-        rest(page)
-        assert page.evaluate(boxes) == before
-    page.mouse.up()
 
 
 def test_the_address_holds_the_whole_state(browser, studio, page):
@@ -431,8 +197,6 @@ def test_a_phone_shows_everything_in_one_column(browser, studio):
 
 
 def test_a_studio_that_was_stopped_is_said(browser):
-    from .helpers import Studio
-
     own = Studio("--port", "0")
     with opened(browser, own) as page:
         assert own.stop() == 0
@@ -482,13 +246,13 @@ def test_a_restless_hand_finds_nothing_broken(browser, studio):
             lambda: choose(page, str(rng.choice([*PICTURES]))),
             lambda: page.click(str(rng.choice(["#tab-stepper", "#tab-playground"]))),
         ]
-        for turn in range(80):
+        for turn in range(48):
             if page.locator("#playground").is_visible():
                 gestures[rng.integers(len(gestures))]()
             else:
                 page.keyboard.press(str(rng.choice(["ArrowRight", "End", "Home", " "])))
                 page.click("#tab-playground")
-            if turn % 20 == 19:
+            if turn % 16 == 15:
                 page.click("#tab-playground")
                 rest(page)
                 kept, said = points(page), page.inner_text("#verdict")
