@@ -32,10 +32,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-COMMANDS = (fit, predict, evaluate, verify, inspect, separable, path, compare, rank, export, studio,
-            demo)  # fmt: skip
+COMMANDS = (fit, predict, evaluate, verify, inspect, separable, path, compare, rank, export, demo)
 for body in COMMANDS:
     app.command()(command(body))
+app.command()(studio)  # imports what is heavy when its page has been shown, and ends by Ctrl-C
 
 
 @app.command()

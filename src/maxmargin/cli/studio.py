@@ -6,6 +6,9 @@ from typing import Annotated
 
 import typer
 
+from .interrupt import cautiously
+from .postpone import import_sklearn
+
 PORT = 8642
 
 
@@ -30,4 +33,5 @@ def studio(
             f"The studio needs {missing.name}, which is not installed. "
             'Install it with:  pip install "maxmargin[studio]"'
         ) from None
-    serve(port, PORT, browser)
+    with cautiously():  # the server closes its connections before it goes
+        serve(port, PORT, browser, import_sklearn)

@@ -6,6 +6,7 @@ import errno
 import socket
 import threading
 import webbrowser
+from collections.abc import Callable
 
 import uvicorn
 
@@ -18,8 +19,11 @@ NEIGHBOURS = 20
 PATIENCE = 1
 
 
-def serve(port: int | None, usual: int, browser: bool) -> None:
-    """Serve the studio on loopback until Ctrl-C; the address is printed."""
+def serve(port: int | None, usual: int, browser: bool, prepare: Callable[[], None]) -> None:
+    """Serve the studio on loopback until Ctrl-C; the address is printed.
+
+    ``prepare`` is run in the background once the page can be reached.
+    """
     listener = listen(port, usual)
     found = listener.getsockname()[1]
     address = f"http://{HOST}:{found}/"
@@ -30,7 +34,7 @@ def serve(port: int | None, usual: int, browser: bool) -> None:
         app, log_level="warning", access_log=False, lifespan="off",
         timeout_graceful_shutdown=PATIENCE, server_header=False,
     )  # fmt: skip
-    server = Server(config, address, browser)
+    server = Server(config, address, browser, prepare)
     try:
         server.run(sockets=[listener])
     except KeyboardInterrupt:
@@ -43,16 +47,18 @@ def serve(port: int | None, usual: int, browser: bool) -> None:
 class Server(uvicorn.Server):
     """Says where it is once it can be reached, and only then warms up and opens the page."""
 
-    def __init__(self, config: uvicorn.Config, address: str, browser: bool):
+    def __init__(
+        self, config: uvicorn.Config, address: str, browser: bool, prepare: Callable[[], None]
+    ):
         super().__init__(config)
-        self.address, self.browser = address, browser
+        self.address, self.browser, self.prepare = address, browser, prepare
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         print(f"The studio is at {self.address}  (Ctrl-C stops it)", flush=True)
         if self.browser:
             threading.Thread(target=webbrowser.open, args=(self.address,), daemon=True).start()
-        warm_up()
+        warm_up(self.prepare)
 
 
 def listen(port: int | None, usual: int) -> socket.socket:

@@ -32,6 +32,8 @@ SOLVERS = 2
 LONGEST_LINE = 200
 
 Question = Callable[[dict], dict]
+_prepared = threading.Event()
+_prepared.set()
 
 # What can be asked, by path: a function from dict to dict, given as module and name, since what
 # answers is heavy and the page should be painted before it is loaded.
@@ -46,6 +48,7 @@ def answers(module: str, name: str) -> Question:
     """The function, loaded when first asked."""
 
     def ask(asked: dict) -> dict:
+        _prepared.wait()
         return getattr(import_module(f".{module}", __package__), name)(asked)
 
     return ask
@@ -162,10 +165,19 @@ def _apologise(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": words}, 500)
 
 
-def warm_up() -> threading.Thread:
-    """Load and compile, or fetch from the cache, every method behind the page's back."""
+def warm_up(prepare: Callable[[], None]) -> threading.Thread:
+    """Load and compile, or fetch from the cache, every method behind the page's back.
+
+    ``prepare`` comes first, and questions wait for it: it may be particular about who imports
+    scikit-learn.
+    """
+    _prepared.clear()
 
     def work() -> None:
+        try:
+            prepare()
+        finally:
+            _prepared.set()
         from .warm import warm_all
 
         warm_all()
