@@ -63,9 +63,9 @@ def _group(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     key = (y > 0).astype(np.uint64)
     # Multiplicative hashing with random odd numbers, column by column: no copy of X is made.
     odd = np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    for column, number in zip(X.T, odd, strict=True):
+    for j, number in enumerate(odd):
         # Adding 0 turns −0 into 0, which is the same number in other bits.
-        word = (column + X.dtype.type(0)).view(bits).astype(np.uint64)
+        word = (X[:, j] + X.dtype.type(0)).view(bits).astype(np.uint64)
         key = (key ^ word) * number
         key ^= key >> np.uint64(31)
     _, first, which = np.unique(key, return_index=True, return_inverse=True)
