@@ -62,13 +62,11 @@ def _group(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     bits = np.dtype(f"u{X.itemsize}")
     key = (y > 0).astype(np.uint64)
     # Multiplicative hashing with random odd numbers, column by column: no copy of X is made.
-    odd: np.ndarray = (
-        np.random.default_rng(0).integers(2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    )
-    for j, number in enumerate(odd):
+    rng = np.random.default_rng(0)
+    for j in range(X.shape[1]):
         # Adding 0 turns −0 into 0, which is the same number in other bits.
         word = (X[:, j] + X.dtype.type(0)).view(bits).astype(np.uint64)
-        key = (key ^ word) * number
+        key = (key ^ word) * np.uint64(int(rng.integers(2**63)) * 2 + 1)
         key ^= key >> np.uint64(31)
     _, first, which = np.unique(key, return_index=True, return_inverse=True)
     same = y[first][which] == y
