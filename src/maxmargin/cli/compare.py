@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
+from .fit_options import Category, Drop, Text
 from .interrupt import cautiously
 from .options import AsJson, Format, Report, Rows, Target
-from .run import check_writable, command_line, print_json, reading
+from .run import check_named, check_writable, command_line, print_json, reading
 
 WIDE = 130
 SHOWN = {
@@ -36,6 +37,9 @@ def compare(
         str, typer.Option(help="all, or names with commas: as given,polar,quadratic,radial.")
     ] = "as given",
     folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
+    drop: Drop = None,
+    category: Category = None,
+    text: Text = None,
     format: Format = None,
     report: Report = None,
     as_json: AsJson = False,
@@ -60,7 +64,9 @@ def compare(
     if report is not None:
         check_writable("--report", report)
     rows = read_labelled(data, target, None, format, reading(as_json))
-    X, y, notes = features_of(rows, Plan(), Choices(scale=False))
+    named = tuple(drop or ()), tuple(category or ()), tuple(text or ())
+    check_named(rows, [name for names in named for name in names])
+    X, y, notes = features_of(rows, Plan(), Choices(*named, scale=False))
     with cautiously():
         found = compare_methods(
             X, y, _names(methods), _names(bases), cv=folds, verbose=int(not as_json)

@@ -37,7 +37,7 @@ from .fit_options import (
     Weights,
 )
 from .interrupt import cautiously
-from .run import check_writable, command_line, print_json, reading
+from .run import check_named, check_writable, command_line, print_json, reading
 
 
 def fit(
@@ -114,7 +114,7 @@ def fit(
         labelled = bundled(demo)
     else:
         labelled = read_labelled(data, target, weights, format, watch)
-    _check_named(labelled, [*choices.drop, *choices.category, *choices.text])
+    check_named(labelled, [*choices.drop, *choices.category, *choices.text])
     fitted = fit_table(labelled, plan, choices, holdout=holdout)
     if test is not None:
         _judge(fitted, read_like(test, fitted.model, format, watch))
@@ -154,12 +154,3 @@ def _write(fitted, out: Path, page: Path | None) -> list[Path]:
         with cautiously(out):
             save(fitted.model, out)
     return [out, page]
-
-
-def _check_named(labelled, names: list[str]) -> None:
-    from ..data.tables import check_columns
-
-    if names and not labelled.is_table:
-        raise ValueError("--drop, --category and --text name columns of a table.")
-    if names:
-        check_columns(names, labelled.rows.schema.names, labelled.name)

@@ -53,6 +53,16 @@ def check_writable(option: str, path: Path) -> None:
         )
 
 
+def check_named(labelled, names: list[str]) -> None:
+    """Columns that options name are there."""
+    from ..data.tables import check_columns
+
+    if names and not labelled.is_table:
+        raise ValueError("--drop, --category and --text name columns of a table.")
+    if names:
+        check_columns(names, labelled.rows.schema.names, labelled.name)
+
+
 def use_threads(count: int | None) -> None:
     """Limit reading, BLAS and our kernels to this many threads; before they are loaded."""
     if count is None:

@@ -10,6 +10,7 @@ from .interrupt import cautiously
 from .postpone import import_sklearn
 
 PORT = 8642
+MEGABYTES = 200.0
 
 
 def studio(
@@ -18,8 +19,13 @@ def studio(
         typer.Option(help=f"Port on 127.0.0.1. Default: {PORT}, or the next free one."),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser.")] = True,
+    max_upload: Annotated[
+        float, typer.Option(help="Largest file of your own that the page takes, in MB.", min=0.001)
+    ] = MEGABYTES,
 ) -> None:
     """Open a page to draw points, drag them, and watch boundary, margin and proof follow.
+
+    Drop a file of your own on it to fit, compare and explore with the mouse.
 
     Only this machine can reach it, and no data leave it. Ctrl-C stops it.
 
@@ -33,5 +39,5 @@ def studio(
             f"The studio needs {missing.name}, which is not installed. "
             'Install it with:  pip install "maxmargin[studio]"'
         ) from None
-    with cautiously():  # the server closes its connections before it goes
-        serve(port, PORT, browser, import_sklearn)
+    with cautiously():  # the server ends its jobs and removes its files before it goes
+        serve(port, PORT, browser, max_upload, import_sklearn)

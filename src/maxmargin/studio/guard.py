@@ -15,7 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
 )
 HEADERS = {
     b"content-security-policy": POLICY.encode(),
@@ -45,7 +46,10 @@ class Guard:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *HEADERS.items()]
+                own = message.get("headers", [])
+                given = {name for name, _ in own}  # a report has a policy of its own
+                more = [pair for pair in HEADERS.items() if pair[0] not in given]
+                message["headers"] = [*own, *more]
             await send(message)
 
         most = self.limits.get(scope["path"], MOST_BYTES)

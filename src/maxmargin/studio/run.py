@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import socket
 import threading
 import webbrowser
@@ -11,6 +12,7 @@ from collections.abc import Callable
 import uvicorn
 
 from .server import application, warm_up
+from .your_data import Workshop
 
 HOST = "127.0.0.1"
 # Ports tried after the usual one before giving up.
@@ -19,22 +21,28 @@ NEIGHBOURS = 20
 PATIENCE = 1
 
 
-def serve(port: int | None, usual: int, browser: bool, prepare: Callable[[], None]) -> None:
+def serve(
+    port: int | None, usual: int, browser: bool, megabytes: float, prepare: Callable[[], None]
+) -> None:
     """Serve the studio on loopback until Ctrl-C; the address is printed.
 
-    ``prepare`` is run in the background once the page can be reached.
+    Files of up to ``megabytes`` are taken.  ``prepare`` is run in the background once the page
+    can be reached.
     """
     listener = listen(port, usual)
     found = listener.getsockname()[1]
     address = f"http://{HOST}:{found}/"
     if port is None and found != usual:
         print(f"Port {usual} is taken; the studio uses {found} instead.")
-    app = application([f"{HOST}:{found}", f"localhost:{found}"])
+    workshop = Workshop(megabytes)
+    app = application(
+        [f"{HOST}:{found}", f"localhost:{found}"], more=workshop.routes(), limits=workshop.limits
+    )
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off",
         timeout_graceful_shutdown=PATIENCE, server_header=False,
     )  # fmt: skip
-    server = Server(config, address, browser, prepare)
+    server = Server(config, address, browser, workshop, prepare)
     try:
         server.run(sockets=[listener])
     except KeyboardInterrupt:
@@ -48,17 +56,31 @@ class Server(uvicorn.Server):
     """Says where it is once it can be reached, and only then warms up and opens the page."""
 
     def __init__(
-        self, config: uvicorn.Config, address: str, browser: bool, prepare: Callable[[], None]
+        self,
+        config: uvicorn.Config,
+        address: str,
+        browser: bool,
+        workshop: Workshop,
+        prepare: Callable[[], None],
     ):
         super().__init__(config)
         self.address, self.browser, self.prepare = address, browser, prepare
+        self.workshop = workshop
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         print(f"The studio is at {self.address}  (Ctrl-C stops it)", flush=True)
         if self.browser:
             threading.Thread(target=webbrowser.open, args=(self.address,), daemon=True).start()
+        if hasattr(signal, "SIGHUP"):  # a terminal that is closed ends the studio as Ctrl-C does
+            signal.signal(signal.SIGHUP, self.handle_exit)
         warm_up(self.prepare)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await super().shutdown(sockets)
+        finally:
+            self.workshop.close()  # here, for the signal is raised again once this is over
 
 
 def listen(port: int | None, usual: int) -> socket.socket:

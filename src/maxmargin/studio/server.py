@@ -86,9 +86,7 @@ class Line:
 
     def answer(self, body: Question) -> Callable:
         async def endpoint(request: Request) -> Response:
-            if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-                raise HTTPException(415, "Questions to the studio are JSON: application/json.")
-            asked = _parse(await request.body())
+            asked = await question(request)
             if self.waiting >= LONGEST_LINE:
                 raise HTTPException(503, "Too many pages ask at once. Try again in a moment.")
             self.waiting += 1
@@ -112,6 +110,13 @@ def _answered(body: Question, asked: dict) -> tuple[int, bytes]:
 
 def _bytes(content: dict) -> bytes:
     return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+
+
+async def question(request: Request) -> dict:
+    """What is asked; forms of other sites cannot say that they are JSON."""
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        raise HTTPException(415, "Questions to the studio are JSON: application/json.")
+    return _parse(await request.body())
 
 
 def _parse(body: bytes) -> dict:

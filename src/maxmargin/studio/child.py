@@ -1,0 +1,164 @@
+"""A command in a process of its own: bounded in memory and time, heard while it works.
+
+Files of strangers are read and fitted here and never in the server, so that one that is hostile,
+or too large, ends this process and disturbs nobody.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+# Between "please stop" (Ctrl-C) and the end.
+GRACE = 2.0
+# How often a child is looked at, in seconds.
+PULSE = 0.1
+# What is kept of its words.
+MOST_LETTERS = 20_000
+LEAST_MEMORY = 2e9
+
+
+class Child:
+    """``python -m …`` in ``folder``; its standard output goes to the file ``answer`` there.
+
+    Its standard error is a terminal where there are such: commands then tell what they are at, as
+    they would tell a user, and the last line is ``line``.
+    """
+
+    def __init__(self, arguments: list[str], folder: Path, seconds: float):
+        self.arguments, self.folder, self.seconds = arguments, folder, seconds
+        self.process: subprocess.Popen | None = None
+        self.heard = ""
+        self.late = self._stopped = False
+        self._turn = threading.Lock()
+
+    def run(self) -> int:
+        """Run it to its end; the exit code, negative where a signal ended it."""
+        ear, mouth = _terminal()
+        with self._turn, (self.folder / "answer").open("wb") as answer:
+            if self._stopped:
+                os.close(ear)
+                os.close(mouth)
+                return -signal.SIGINT
+            self.process = subprocess.Popen(
+                # -P: the folder's files are data, not modules
+                [sys.executable, "-P", "-m", *self.arguments],
+                cwd=self.folder, stdin=subprocess.DEVNULL, stdout=answer, stderr=mouth,
+                start_new_session=True,  # to be stopped with all it has started
+            )  # fmt: skip
+        _bound(self.process.pid)
+        os.close(mouth)
+        listener = threading.Thread(target=self._listen, args=(ear,), daemon=True)
+        listener.start()
+        code = self._wait(time.monotonic() + self.seconds)
+        listener.join(GRACE)
+        return code
+
+    def _wait(self, deadline: float) -> int:
+        assert self.process is not None
+        while True:
+            try:
+                return self.process.wait(PULSE)
+            except subprocess.TimeoutExpired:
+                if time.monotonic() > deadline and not self.late:
+                    self.late = True
+                    self.stop()
+
+    def stop(self) -> None:
+        """Ctrl-C; whoever does not hear it in time is ended."""
+        with self._turn:
+            self._stopped = True
+            if self.process is None:
+                return
+        self._signal(signal.SIGINT)
+        patience = threading.Timer(GRACE, self._signal, [getattr(signal, "SIGKILL", 9)])
+        patience.daemon = True
+        patience.start()
+
+    def end(self) -> None:
+        """At once."""
+        with self._turn:
+            self._stopped = True
+        if self.process is not None:
+            self._signal(getattr(signal, "SIGKILL", 9))
+            self.process.wait(GRACE)
+
+    def _signal(self, number: int) -> None:
+        assert self.process is not None
+        if self.process.poll() is not None:
+            return
+        try:
+            os.killpg(self.process.pid, number)
+        except (OSError, AttributeError):  # it has just ended; or there are no groups here
+            self.process.kill()
+
+    def _listen(self, ear: int) -> None:
+        while True:
+            try:
+                heard = os.read(ear, 1 << 14)
+            except OSError:  # how a terminal says that the other side has left
+                heard = b""
+            if not heard:
+                break
+            text = self.heard + heard.decode("utf-8", "replace").replace("\r\n", "\n")
+            self.heard = text[-MOST_LETTERS:]
+        os.close(ear)
+
+    @property
+    def line(self) -> str:
+        """The latest it has told of its progress."""
+        lines = self.heard.replace("\r", "\n").split("\n")[:-1]
+        told = [line[len(PREFIX) :].strip() for line in lines if line.startswith(PREFIX)]
+        return told[-1] if told else ""
+
+    def complaint(self, code: int) -> str:
+        """Why it failed, in words."""
+        if self.late:
+            return f"Stopped after {self.seconds:g} seconds. The command line has no such limit."
+        for line in reversed(self.heard.split("\n")):
+            if line.startswith("maxmargin: "):
+                return line.removeprefix("maxmargin: ")
+        if "MemoryError" in self.heard or "bad_alloc" in self.heard or code < 0:
+            return (
+                f"This needs more than the {memory() / 1e9:.0f} GB of memory that one task of the "
+                "studio may use. The command line has no such limit."
+            )
+        last = self.heard.strip().rpartition("\n")[2]
+        return f"The command failed (code {code}): {last[:300] or 'it gave no reason'}"
+
+
+PREFIX = "[maxmargin] "
+
+
+def memory() -> float:
+    """Half of the machine's memory, since two tasks may run."""
+    try:
+        return max(LEAST_MEMORY, 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return 2 * LEAST_MEMORY
+
+
+def _bound(pid: int) -> None:
+    """Where the system can, limit memory from outside, which needs no code in a forked process."""
+    try:
+        import resource
+
+        most = int(memory())
+        resource.prlimit(pid, resource.RLIMIT_DATA, (most, most))
+    except (ImportError, AttributeError, OSError):
+        pass
+
+
+def _terminal() -> tuple[int, int]:
+    """Two ends of a terminal, or of a pipe where there are no terminals."""
+    try:
+        import pty
+
+        return pty.openpty()
+    except (ImportError, OSError):
+        return os.pipe()
