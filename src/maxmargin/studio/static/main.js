@@ -9,11 +9,12 @@
 //   trouble(words)  says what went wrong at the top of the page; "" takes it back
 import * as playground from "./playground.js";
 import * as stepper from "./stepper.js";
+import * as yourData from "./your_data.js";
 import { fetchJson } from "./net.js";
 import { decode, encode } from "./address.js";
 import { Store, start } from "./store.js";
 
-const TABS = [playground, stepper];
+const TABS = [playground, stepper, yourData];
 const FIRST_PICTURE = "overlap";
 const SETTLE_MS = 250; // the address follows when the hand rests
 

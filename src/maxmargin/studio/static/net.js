@@ -47,3 +47,8 @@ export class Latest {
     if (this.waiting) this.next();
   }
 }
+
+// A file as it is.
+export async function send(path, file) {
+  return read(await reach(path, { method: "POST", headers: { "content-type": "application/octet-stream" }, body: file }));
+}

@@ -51,7 +51,7 @@ export const short = (value) => String(Number(value.toPrecision(4))).replace("-"
 
 export class Plane {
   constructor(svg, { equal = true, log = { x: false, y: false }, margin = [12, 14, 42, 52] } = {}) {
-    Object.assign(this, { svg, equal, log, margin, names: ["x", "y"], asked: [-1, 1, -1, 1] });
+    Object.assign(this, { svg, equal, log, margin, names: ["x", "y"], asked: [-1, 1, -1, 1], words: null });
     this.axes = make("g", { "aria-hidden": "true" });
     this.id = `clip-${svg.id}`;
     this.clip = make("rect");
@@ -139,7 +139,9 @@ export class Plane {
     const [x0, x1, y0, y1] = this.window;
     const marks = [];
     const xs = this.log.x ? decades(x0, x1).map((e) => 10 ** e) : ticks(x0, x1, width / PER_TICK.x);
-    const ys = this.log.y ? decades(y0, y1).map((e) => 10 ** e) : ticks(y0, y1, height / PER_TICK.y);
+    // `words`, a map from places to words, where numbers on the y axis will not do.
+    const ys = this.words ? [...this.words.keys()]
+      : this.log.y ? decades(y0, y1).map((e) => 10 ** e) : ticks(y0, y1, height / PER_TICK.y);
     for (const x of xs) {
       const at = this.px(x);
       marks.push(make("line", { class: "grid", x1: at, x2: at, y1: top, y2: top + height }),
@@ -148,7 +150,7 @@ export class Plane {
     for (const y of ys) {
       const at = this.py(y);
       marks.push(make("line", { class: "grid", x1: left, x2: left + width, y1: at, y2: at }),
-        make("text", { x: left - 7, y: at + 4, "text-anchor": "end" }, this.word(y, this.log.y)));
+        make("text", { x: left - 7, y: at + 4, "text-anchor": "end" }, this.words?.get(y) ?? this.word(y, this.log.y)));
     }
     const middle = top + height / 2;
     marks.push(

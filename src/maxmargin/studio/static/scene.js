@@ -55,6 +55,17 @@ const DRAW = {
     const path = mark.x.map((x, i) => pen(plane, [x, mark.x2[i]], [mark.y[i], mark.y2[i]])).join("");
     return stroked(path, mark);
   },
+  Bars(mark, plane) {
+    const path = mark.at.map((at, i) => {
+      const base = mark.base[i] ?? mark.base, end = base + mark.length[i];
+      const [low, high] = [at - mark.thickness / 2, at + mark.thickness / 2];
+      const corners = [[base, low], [end, low], [end, high], [base, high]].map(([along, across]) => (mark.horizontal ? [along, across] : [across, along]));
+      return pen(plane, corners.map((c) => c[0]), corners.map((c) => c[1])) + "Z";
+    }).join("");
+    const element = make("path", { d: path });
+    element.style.fill = paint(mark.paint);
+    return element;
+  },
   Points(mark, plane) {
     const path = mark.x.map((x, i) => outline(mark.marker, plane.px(x), plane.py(mark.y[i]), mark.size)).join("");
     const element = make("path", { d: path });
@@ -94,7 +105,7 @@ export function drawLegend(list, scene) {
 
 function swatch(mark) {
   if (mark.kind === "Line" || mark.kind === "Segments") return stroked("M1,7L25,7", mark);
-  const element = make("path", { d: mark.kind === "Area" ? "M2,2H24V12H2Z" : outline(mark.marker, 7, 7, 5.5) });
+  const element = make("path", { d: mark.kind === "Area" || mark.kind === "Bars" ? "M2,2H24V12H2Z" : outline(mark.marker, 7, 7, 5.5) });
   element.style.fill = mark.hollow ? "none" : paint(mark.paint);
   if (mark.hollow) element.style.stroke = paint(mark.paint);
   if (mark.kind === "Area") element.style.fillOpacity = 0.5;
