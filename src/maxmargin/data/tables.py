@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -249,7 +250,7 @@ def _explaining(source: Source):
     """Arrow's complaints with the name of the file, and what can be done about them."""
     try:
         yield
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         text = str(error)
         if "Empty CSV" in text:
             raise ValueError(f"{source.name} is empty.") from None
@@ -259,3 +260,5 @@ def _explaining(source: Source):
                 "`iconv -f latin1 -t utf8`."
             ) from None
         raise ValueError(f"{source.name} could not be read: {text.splitlines()[0]}") from None
+    except (EOFError, zlib.error) as error:
+        raise ValueError(f"{source.name} is damaged or cut off: {error}.") from None

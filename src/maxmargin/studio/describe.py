@@ -119,7 +119,7 @@ def answer(make, *arguments: str) -> int:
     """Print what ``make`` returns as JSON; what is wrong is said as the command line says it."""
     try:
         print(json.dumps(make(*arguments), allow_nan=False))
-    except (ValueError, OSError, ArithmeticError, NotImplementedError) as error:
+    except (ValueError, OSError, EOFError, ArithmeticError, NotImplementedError) as error:
         text = " ".join(str(error).split())
         print(f"maxmargin: {text}", file=sys.stderr)
         return 2

@@ -64,7 +64,9 @@ function useOf(column) {
 
 // A table that scrolls by itself.
 export function grid(caption, heads, rows, numbers = []) {
-  const head = html("tr", {}, ...heads.map((name, place) => html("th", { scope: "col", class: numbers.includes(place) ? "n" : "" }, name)));
-  const table = html("table", { class: "grid" }, html("caption", {}, caption), html("thead", {}, head), html("tbody", {}, ...rows));
+  const names = heads.map((name, place) => html("th", { scope: "col", class: numbers.includes(place) ? "n" : "" }, name));
+  const table = html("table", { class: "grid" }, html("caption", {}, caption));
+  if (names.length) table.append(html("thead", {}, html("tr", {}, ...names)));
+  table.append(html("tbody", {}, ...rows));
   return html("div", { class: "wide", tabindex: "0", role: "group", "aria-label": caption }, table);
 }

@@ -5,7 +5,7 @@ import { grid } from "./data_view.js";
 import { digits } from "./outcome.js";
 import { weightsView } from "./weights_view.js";
 
-const facts = (caption, pairs) => grid(caption, ["", ""], pairs.map(([name, value]) => html("tr", {}, html("th", { scope: "row" }, name), html("td", {}, value))));
+const facts = (caption, pairs) => grid(caption, [], pairs.map(([name, value]) => html("tr", {}, html("th", { scope: "row" }, name), html("td", {}, value))));
 
 const plain = (value) => (typeof value === "number" ? digits(value) : value === null ? "none" : String(value));
 

@@ -14,7 +14,7 @@ const COLUMNS = {
 
 export const digits = (value, n = 4) => (value === null || value === undefined ? NONE : String(Number(value.toPrecision(n))).replace("-", "−"));
 export const percent = (share) => `${Number((100 * share).toFixed(2))} %`;
-const between = ({ low, high }) => `${percent(low)} to ${percent(high)}`;
+const between = ({ low, high }) => `${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)} %`; // of 95 %
 
 export class Outcome {
   constructor(find) {

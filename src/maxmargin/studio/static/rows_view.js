@@ -13,6 +13,8 @@ export function rowsView({ rows, columns, total, errors, measure }) {
   const forward = html("button", { type: "button", class: "quiet" }, "Next ›");
   const where = html("span", { class: "count", role: "status" });
   const place = html("div", {});
+  const numeric = columns.map((_, at) => rows.every((row) => row.values[at] === "" || Number.isFinite(Number(row.values[at]))));
+  const right = [0, 3, ...columns.flatMap((_, at) => (numeric[at] ? [4 + at] : []))];
   let page = 0;
 
   const draw = () => {
@@ -25,8 +27,8 @@ export function rowsView({ rows, columns, total, errors, measure }) {
     const lines = shown.map((row) => html("tr", { class: row.wrong ? "wrong" : "" },
       html("td", { class: "n" }, String(row.row)), html("td", {}, html("bdi", {}, row.label)),
       html("td", {}, html("bdi", {}, row.prediction), row.wrong ? " ✗" : ""), html("td", { class: "n" }, String(row.lead).replace("-", "−")),
-      ...row.values.map((value) => html("td", {}, value || "–"))));
-    place.replaceChildren(grid("Rows, the worst first", ["row", "label", "prediction", measure, ...columns], lines, [0, 3]));
+      ...row.values.map((value, at) => html("td", { class: numeric[at] ? "n" : "" }, value || "–"))));
+    place.replaceChildren(grid("Rows, the worst first", ["row", "label", "prediction", measure, ...columns], lines, right));
   };
   filter.addEventListener("change", () => { page = 0; draw(); });
   back.addEventListener("click", () => { page -= 1; draw(); });

@@ -94,7 +94,7 @@ class Room {
   }
 
   openModel(told) {
-    this.find("plan").hidden = true;
+    this.find("plan").hidden = this.find("exports").hidden = true;
     this.opened(told.name, modelViews(told));
     this.outcome.model(told);
     this.find("views").querySelector("button").focus();
@@ -113,7 +113,7 @@ class Room {
     this.file = this.upload = this.dataView = null;
     this.find("start").hidden = false;
     this.find("close").hidden = true;
-    this.find("plan").hidden = false;
+    this.find("plan").hidden = this.find("exports").hidden = false;
     this.find("name").textContent = "";
     this.find("run").disabled = true;
     this.say("");
