@@ -6,11 +6,10 @@ from .pages import opened
 
 @pytest.fixture(scope="session")
 def studio():
-    """A studio at some free port, for all tests of a worker: it has no state to share."""
+    """A studio at some free port, for all tests of a worker: pages share nothing."""
     running = Studio("--port", "0")
     yield running
-    running.process.kill()
-    running.process.wait()
+    running.stop()
 
 
 @pytest.fixture(scope="session")

@@ -16,8 +16,8 @@ def flowers(n=60, seed=0, shift=0.0):
     """Two measurements, a colour and a kind, the kinds not quite separable."""
     rng = np.random.default_rng(seed)
     kind = np.arange(n) % 3
-    length = kind + 0.45 * rng.standard_normal(n) + shift
-    width = 2.0 * (kind == 1) + 0.6 * rng.standard_normal(n)
+    length = kind + 0.7 * rng.standard_normal(n) + shift
+    width = 2.0 * (kind == 1) + 0.8 * rng.standard_normal(n)
     colour = rng.choice(["red", "blue"], n)
     return pa.table(
         {

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -68,14 +69,12 @@ def test_who_does_not_hear_ctrl_c_is_ended_with_all_it_started(tmp_path, monkeyp
         "print('[maxmargin] ready', file=sys.stderr, flush=True); time.sleep(60)"
     )
     child = Child(program(text), tmp_path, 60)
-    uploads = Uploads()
-    jobs = Jobs(uploads)
-    running = jobs.pool.submit(child.run)
-    assert until(lambda: child.line == "ready")
-    child.stop()
-    assert running.result(10) < 0
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(child.run)
+        assert until(lambda: child.line == "ready")
+        child.stop()
+        assert running.result(10) < 0
     assert until(lambda: gone(child.process), 5)
-    jobs.close()
 
 
 def test_stopped_before_it_began_it_never_begins(tmp_path):
@@ -127,7 +126,7 @@ def test_two_run_and_the_others_are_told_their_place(line):
 
 
 def test_a_command_that_fails_is_a_job_that_says_why(line):
-    jobs, _, ask = line
+    _, _, ask = line
     text = "import sys; print('maxmargin: the reason', file=sys.stderr); sys.exit(2)"
     job = ask(text)
     assert until(lambda: job.over)
@@ -135,14 +134,14 @@ def test_a_command_that_fails_is_a_job_that_says_why(line):
 
 
 def test_an_answer_that_is_no_json_is_a_failure(line):
-    jobs, _, ask = line
+    _, _, ask = line
     job = ask("1")
     assert until(lambda: job.over)
     assert job.state == "failed"
 
 
 def test_a_fault_of_ours_does_not_leave_a_page_waiting(line, monkeypatch):
-    jobs, _, ask = line
+    _, _, ask = line
     monkeypatch.setattr(Child, "run", lambda self: json.loads("{"))
     job = ask("1")
     assert until(lambda: job.over)

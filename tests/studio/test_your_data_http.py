@@ -81,9 +81,10 @@ def test_from_a_file_to_a_model_that_predicts_the_same(client, workshop, tmp_pat
     wrong = model.predict(table) != np.array(table["kind"].to_pylist())
     rows = client.get(f"/data/jobs/{job}/rows").json()
     assert (rows["total"], rows["errors"]) == (60, int(wrong.sum()))
-    assert sorted(row["row"] - 1 for row in rows["rows"] if row["wrong"]) == np.flatnonzero(
-        wrong
-    ).tolist()
+    assert (
+        sorted(row["row"] - 1 for row in rows["rows"] if row["wrong"])
+        == np.flatnonzero(wrong).tolist()
+    )
     leads = [(not row["wrong"], row["lead"]) for row in rows["rows"]]
     assert leads == sorted(leads)  # the worst first
     assert {row["row"]: row["prediction"] for row in rows["rows"]} == dict(
@@ -154,7 +155,7 @@ def test_large_files_are_refused_by_their_header_and_while_they_arrive(client, w
 
 @pytest.mark.parametrize(
     ("name", "content", "words"),
-    [("a.csv", b"", "empty"), ("b.png", bytes(range(256)) * 20, "not UTF-8"),
+    [("a.csv", b"", "empty"), ("b.png", b"\x89PNG\r\n" + bytes(range(256)), "b.png is not UTF-8"),
      ("c.parquet", b"PAR1" + bytes(99), "c.parquet could not be read")],
 )  # fmt: skip
 def test_bad_files_are_refused_in_words_and_not_kept(client, workshop, name, content, words):
@@ -170,7 +171,7 @@ def test_bad_files_are_refused_in_words_and_not_kept(client, workshop, name, con
      ("a.csv", b"a,b\n1,2,3\n", "Expected 2"), ("a.npz", b"PK" + bytes(50), "npz"),
      ("a.svm", b"1 1:2 2:zz\n", "svmlight"), ("a.csv.gz", b"no gzip", "gzip"),
      ("a.csv.gz", gzip.compress(as_csv(flowers()))[:200], "cut off"),
-     ("a.arrow", b"ARROW1" + bytes(80), "")],
+     ("a.arrow", b"ARROW1" + bytes(80), "a.arrow")],
 )  # fmt: skip
 def test_files_that_cannot_be_read(tmp_path, name, content, words):
     (tmp_path / name).write_bytes(content)

@@ -107,7 +107,9 @@ class Workshop:
             loop = asyncio.get_running_loop()
             code = await loop.run_in_executor(self.looking, child.run)
             if code != 0:
-                words = child.complaint(code).replace(upload.path.name, upload.name or "The file")
+                words = child.complaint(code)
+                if words.startswith(f"{upload.path.name} "):  # say it as the user calls it
+                    words = (upload.name or "The file") + words.removeprefix(upload.path.name)
                 raise HTTPException(422, words)
             return json.loads((upload.path.parent / "answer").read_bytes())
         except BaseException:

@@ -28,12 +28,14 @@ export function forget(path) {
   fetch(path, { method: "DELETE", keepalive: true }).catch(() => {});
 }
 
-// Asks until it is over; `heard` is told every answer.
-export async function poll(token, heard) {
-  for (;;) {
-    const status = await fetchJson(`/data/jobs/${token}`);
-    if (heard(status) === false) return status;
-    if (status.state === "done" || status.state === "failed") return status;
+// Asks until it is over, as long as anybody is `waiting` for it; `heard` is told every answer.
+export async function poll(token, waiting, heard) {
+  let status = null;
+  while (waiting()) {
+    status = await fetchJson(`/data/jobs/${token}`);
+    if (!waiting() || status.state === "done" || status.state === "failed") break;
+    heard(status);
     await new Promise((done) => { setTimeout(done, status.seconds < 5 ? QUICK_MS : SLOW_MS); });
   }
+  return status;
 }

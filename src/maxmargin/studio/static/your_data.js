@@ -135,7 +135,7 @@ class Room {
     try {
       job.token = (await start(asked)).token;
       if (job !== this.job) return forget(`/data/jobs/${job.token}`);
-      const last = await poll(job.token, (status) => job === this.job && this.progress(status));
+      const last = await poll(job.token, () => job === this.job, (status) => this.progress(status));
       if (job !== this.job) return;
       if (last.state !== "done") throw new Error(last.words);
       await this.finish(job);
