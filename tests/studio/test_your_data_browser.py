@@ -7,7 +7,7 @@ import pytest
 import maxmargin
 
 from .data_helpers import as_csv, as_parquet, begin, flowers, noise
-from .test_browser import PHONE, opened
+from .pages import PHONE, opened
 
 HOSTILE = "<img src=x onerror=document.title='hacked'>"
 

@@ -20,11 +20,11 @@ export class DataView {
   columns() {
     const rows = this.told.columns.map((column, place) => html("tr", {},
       html("th", { scope: "row" }, html("bdi", {}, column.name || "(no name)")),
+      html("td", {}, this.selects[place]),
       html("td", {}, column.why ? `left out: ${column.why}` : column.kind === "category" ? `${count(column.distinct)} levels` : KINDS[column.kind] ?? column.kind),
       html("td", { class: "n" }, column.distinct === null ? "–" : count(column.distinct)),
-      html("td", { class: "n" }, column.missing ? count(column.missing) : "–"),
-      html("td", {}, this.selects[place])));
-    return grid("Columns and their use", ["column", "seems to be", "values", "missing", "use as"], rows, [2, 3]);
+      html("td", { class: "n" }, column.missing ? count(column.missing) : "–")));
+    return grid("Columns and their use", ["column", "use as", "seems to be", "values", "missing"], rows, [3, 4]);
   }
 
   preview() {

@@ -14,7 +14,7 @@ const COLUMNS = {
 
 export const digits = (value, n = 4) => (value === null || value === undefined ? NONE : String(Number(value.toPrecision(n))).replace("-", "−"));
 export const percent = (share) => `${Number((100 * share).toFixed(2))} %`;
-const between = ({ low, high }) => `${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)} %`; // of 95 %
+const between = ({ low, high }) => `95 %: ${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)} %`;
 
 export class Outcome {
   constructor(find) {
@@ -25,7 +25,7 @@ export class Outcome {
     const four = [...pairs, ...Array(4)].slice(0, 4);
     this.find("readouts").replaceChildren(...four.map((pair) => {
       const [name, value, small] = pair ?? ["\u00a0", NONE, ""];
-      return html("div", {}, html("dt", {}, name), html("dd", { title: `${value} ${small}`.trim() }, value, html("small", {}, small ? ` ${small}` : "")));
+      return html("div", {}, html("dt", {}, name), html("dd", { title: `${value} ${small}`.trim() }, value, html("small", {}, small)));
     }));
   }
 

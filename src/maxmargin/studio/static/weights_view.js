@@ -4,7 +4,7 @@ import { html } from "./controls.js";
 import { Plane, make } from "./plane.js";
 import { drawLegend, drawScene } from "./scene.js";
 
-const PER_BAR = 24, FRAME = 60; // pixels
+const PER_BAR = 24, FRAME = 30; // pixels
 const ROOM = 0.06; // beyond the longest bar
 let number = 0;
 
@@ -24,13 +24,13 @@ function picture(scene) {
   drawLegend(legend, scene);
   const draw = () => {
     const left = Math.min(200, box.clientWidth * 0.42);
-    const plane = new Plane(svg, { equal: false, margin: [6, 14, 42, left] });
+    const plane = new Plane(svg, { equal: false, margin: [4, 14, 22, left] });
     const letters = Math.max(6, Math.floor(left / 7.2));
     plane.words = new Map(scene.y.ticks.map(([at, name]) => [at, name.length > letters ? `${name.slice(0, letters - 1)}…` : name]));
-    plane.look([...span(scene.marks), ...scene.y.limits], [scene.x.label, ""]);
+    plane.look([...span(scene.marks), ...scene.y.limits], ["", ""]);
     drawScene(plane, scene);
   };
-  return { root: html("figure", {}, html("figcaption", {}, scene.title), box, legend), draw };
+  return { root: html("figure", {}, html("figcaption", {}, scene.title, html("small", {}, ` (${scene.x.label})`)), box, legend), draw };
 }
 
 export function weightsView(scenes) {
