@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import os
+import re
 import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +21,7 @@ import maxmargin
 from maxmargin.studio import uploads
 from maxmargin.studio.commands import steps
 from maxmargin.studio.describe import LONGEST_WORD, describe
-from maxmargin.studio.server import application
+from maxmargin.studio.server import STATIC, application
 from maxmargin.studio.uploads import stored_name
 from maxmargin.studio.your_data import Workshop
 
@@ -236,6 +237,27 @@ def test_what_a_command_refuses_is_said(client):
     assert status["state"] == "failed"
     assert "--method must be one of" in status["words"]
     assert client.get(f"/data/jobs/{job}/result").status_code == 409
+
+
+def test_the_page_offers_what_the_commands_know():
+    """Names in plan.js, which the page puts into its questions."""
+    from maxmargin.data.basis import learn_basis
+    from maxmargin.represent.kernels import KERNELS
+    from maxmargin.select.candidates import BASES
+    from maxmargin.select.methods import METHODS
+
+    text = (STATIC / "plan.js").read_text()
+
+    def keys(name):
+        inside = re.search(rf"const {name} = {{(.*?)}};", text, re.DOTALL).group(1)
+        return [a or b for a, b in re.findall(r'(?:"([^"]*)"|(\w+)):\s', inside)]
+
+    assert set(keys("METHODS")) <= set(METHODS)
+    assert {m for names in keys("COMPARED") for m in names.split(",")} <= {"all", *METHODS}
+    assert {b for names in keys("COMPARED_BASES") for b in names.split(",")} <= {"all", *BASES}
+    assert set(keys("KERNELS")) <= set(KERNELS)
+    for basis in keys("BASES")[1:]:
+        learn_basis(basis, np.random.default_rng(0).standard_normal((80, 2)))
 
 
 @given(st.text(max_size=300))
