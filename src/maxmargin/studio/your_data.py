@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,10 +16,9 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from .child import Child
-from .coefficients import scenes
 from .commands import steps
 from .jobs import Job, Jobs
-from .server import question
+from .server import answers, question
 from .uploads import MODEL, Upload, Uploads
 
 MEGA = 1_000_000
@@ -93,10 +91,10 @@ class Workshop:
             upload.path = upload.path.rename(upload.path.with_name(f"model{MODEL}"))
         command = ["maxmargin", "inspect", upload.path.name, "--json", "--top", "50"]
         try:
-            told = await self._look(upload, command)
+            told = _cut(await self._look(upload, command))
         finally:
             self.uploads.forget(upload.token)
-        return JSONResponse({"name": upload.name} | told | scenes(_cut(told)))
+        return JSONResponse({"name": upload.name} | told | await self._drawn(told))
 
     async def _look(self, upload: Upload, arguments: list[str]) -> dict:
         """What a command says of a file; a file it cannot read is forgotten."""
@@ -119,6 +117,11 @@ class Workshop:
         finally:
             self.children.discard(child)
             upload.busy = False
+
+    async def _drawn(self, told: dict) -> dict:
+        """Scenes of the coefficients; what draws them is heavy, and loaded as questions load it."""
+        draw = answers("coefficients", "scenes")
+        return await asyncio.get_running_loop().run_in_executor(self.looking, draw, told)
 
     async def _forget_file(self, request: Request) -> Response:
         upload = self.uploads.find(request.path_params["token"])
@@ -159,7 +162,7 @@ class Workshop:
     async def _result(self, request: Request) -> Response:
         job = self._done(request)
         told = _cut(job.answers["told"])
-        drawn: dict[str, Any] = scenes(told) if "coefficients" in told else {"scenes": []}
+        drawn = await self._drawn(told)
         return JSONResponse(told | drawn | {"seconds": job.seconds(), "name": job.upload.name})
 
     async def _rows(self, request: Request) -> Response:
