@@ -181,6 +181,14 @@ def test_a_huge_line_is_told_in_few_letters(tmp_path):
     assert len(told["preview"][0][1]) == LONGEST_WORD
 
 
+def test_a_wide_file_is_told_in_part_with_its_last_column(tmp_path):
+    table = {f"x{j}": np.arange(4.0) for j in range(1200)} | {"class": ["a", "b", "a", "b"]}
+    (tmp_path / "a.parquet").write_bytes(as_parquet(pa.table(table)))
+    told = describe(str(tmp_path / "a.parquet"))
+    assert (told["width"], len(told["columns"]), told["target"]) == (1201, 1000, "class")
+    assert len(told["preview"][0]) == 40
+
+
 @pytest.mark.parametrize(
     ("names", "target"),
     [(["a", "Species", "b"], "Species"), (["a", "words", "b"], "words"), (["a", "b"], None)],

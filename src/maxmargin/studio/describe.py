@@ -12,7 +12,7 @@ from typing import Any
 
 # What is told of a file: a page is for people.
 FIRST_ROWS = 20
-MOST_COLUMNS = 500
+MOST_COLUMNS = 1000
 WIDEST_PREVIEW = 40
 LONGEST_WORD = 80
 # A column with no more different values than this may well be the target.
@@ -49,7 +49,9 @@ def _columns(table) -> list[dict]:
     """Every column with what it seems to be: what ``fit`` would make of it."""
     import pyarrow.compute as pc
 
-    names = table.schema.names[:MOST_COLUMNS]
+    names = table.schema.names
+    if len(names) > MOST_COLUMNS:  # labels are often in the last
+        names = [*names[: MOST_COLUMNS - 1], names[-1]]
     learned, left_out = _learned(table, names)
     told = []
     for name in names:

@@ -12,7 +12,7 @@ export class DataView {
     const width = told.table ? "columns" : "features";
     const lead = `${count(told.rows)} rows, ${count(told.width)} ${width}, ${told.format}.`;
     const more = told.width - told.columns.length;
-    const rest = told.table && more > 0 ? ` The first ${told.columns.length} columns are listed; the others are used as they are.` : "";
+    const rest = told.table && more > 0 ? ` ${count(told.columns.length)} columns are listed; the others are used as they are.` : "";
     this.root = html("div", { class: "pad" }, html("p", { class: "lead" }, lead + rest));
     if (told.table) this.root.append(this.columns(), ...this.preview());
   }
