@@ -227,5 +227,11 @@ def test_a_phone_and_a_keyboard_are_enough(browser, studio):
             '#your-data :is(select, input, button, a, iframe)')].filter((e) => !(e.labels?.length
             || e.ariaLabel || e.title || e.textContent.trim())).map((e) => e.id)""")
         assert unnamed == []
-        after = page.locator("#data-readouts").bounding_box()
-        assert after["y"] + page.evaluate("scrollY") == before["y"]  # nothing jumps
+        page.select_option("#data-price", "given")
+        for method in (*page.locator("#data-method option").all(), None):
+            if method is None:
+                page.click("#data-command button[value=compare]")
+            else:
+                page.select_option("#data-method", method.get_attribute("value"))
+            after = page.locator("#data-readouts").bounding_box()
+            assert after["y"] + page.evaluate("scrollY") == before["y"]  # nothing jumps

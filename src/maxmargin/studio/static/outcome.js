@@ -91,7 +91,7 @@ export class Outcome {
     if (best) {
       this.tiles(["most accurate", best.method, best.basis === "as given" ? "" : best.basis],
         ["its error", percent(1 - best.accuracy), `± ${percent(best.standard_error)}`],
-        ["methods", String(result.rows.length), ""], ["skipped", String(result.notes.length), ""]);
+        ["methods", String(result.rows.length), ""], ["notes", String(result.notes.length), ""]);
     }
     this.proof("none", "Recommendation", [result.recommendation, ...result.notes].join(" "));
     this.saved(token, ["report"]);

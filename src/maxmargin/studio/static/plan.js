@@ -22,11 +22,19 @@ const choice = (name, title, choices, wide = false) => {
   return html("div", { class: wide ? "knob wide" : "knob" }, html("label", { for: select.id }, title), select);
 };
 
+// Who chooses C, and beside it the C that is given.
+function priceChoice() {
+  const knob = choice("price", "C chosen by", PRICES);
+  const box = html("input", { id: "data-C", type: "number", min: "0", step: "any", value: "1", inputmode: "decimal", "aria-label": "C" });
+  knob.append(html("div", { class: "pair-of" }, knob.lastChild, box));
+  return knob;
+}
+
 export class Plan {
   constructor(find, targeted) {
     Object.assign(this, { find, targeted, command: "fit", told: null });
     find("knobs").append(
-      choice("method", "Method", METHODS, true), choice("price", "C chosen by", PRICES), this.priceBox(),
+      choice("method", "Method", METHODS, true), priceChoice(),
       choice("kernel", "Kernel", KERNELS), choice("basis", "Basis", BASES), choice("multiclass", "Many classes", RULES),
       choice("holdout", "Held out to judge", HOLDOUT),
       choice("methods", "Methods", COMPARED, true), choice("bases", "Bases", COMPARED_BASES, true),
@@ -36,11 +44,6 @@ export class Plan {
     this.put = segments(group, (name) => { this.command = name; this.follow(); });
     for (const name of ["method", "price"]) find(name).addEventListener("change", () => this.follow());
     find("target").addEventListener("change", () => { this.follow(); targeted(); });
-  }
-
-  priceBox() {
-    const box = html("input", { id: "data-C", type: "number", min: "0", step: "any", value: "1", inputmode: "decimal" });
-    return html("div", { class: "knob" }, html("label", { for: box.id }, "C"), box);
   }
 
   open(told) {
@@ -73,10 +76,10 @@ export class Plan {
     this.put(this.command);
     const shown = {
       method: fit, holdout: fit, methods: !fit, bases: !fit, price: fit && PRICED.includes(method),
-      C: fit && PRICED.includes(method) && find("price").value === "given",
       kernel: fit && kernel, basis: fit && !kernel, multiclass: fit && (method === "svm" || method === "kernel-svm"),
     };
     for (const [name, wanted] of Object.entries(shown)) find(name).closest(".knob").hidden = !wanted;
+    find("C").hidden = find("price").value !== "given";
     const hard = find("price").querySelector("[value=hard]");
     hard.disabled = !method.endsWith("svm");
     if (hard.disabled && hard.selected) find("price").value = "tune";
