@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 DATA ?=
 
-.PHONY: run test check bench soak gallery clean
+.PHONY: run test check bench bench-streams soak gallery clean
 
 run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
@@ -37,6 +37,9 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.kernel_rules $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.ranking $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.select $(if $(DATA),--data $(DATA))
+
+bench-streams: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks.streams
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "maxmargin needs Python 3.11 or newer: set PYTHON=...")'

@@ -58,6 +58,8 @@ _HOME = {
     "BoundaryDisplay": "show.boundary",
     "UnknownRegionsDisplay": "show.unknown",
     "BasisDisplay": "show.basis",
+    "fit_stream": "stream.fit",
+    "open_source": "stream.sources",
     "Certificate": "certify.certificate",
     "NormalEquations": "certify.normal_equations",
     "FisherCriterion": "certify.fisher",

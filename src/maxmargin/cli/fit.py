@@ -18,6 +18,7 @@ from .fit_options import (
     Holdout,
     Kernel,
     MaxSeconds,
+    Memory,
     Method,
     Missing,
     Multiclass,
@@ -25,6 +26,7 @@ from .fit_options import (
     Out,
     Price,
     Report,
+    Resume,
     Scale,
     Seed,
     Target,
@@ -68,6 +70,8 @@ def fit(
     out: Out = Path("model.maxmargin"),
     report: Report = None,
     no_report: NoReport = False,
+    memory: Memory = None,
+    resume: Resume = False,
     as_json: AsJson = False,
 ) -> None:
     """Fit a classifier to a file, prove it, and write a model and a page about it.
@@ -82,6 +86,7 @@ def fit(
         maxmargin fit people.csv --target income --holdout 0.2
         maxmargin fit mail.parquet -t spam --text body -m logistic
         maxmargin fit a9a.svm.bz2 --C 1 --test a9a.t.bz2 --json
+        maxmargin fit folder/ -t label --memory 1GB    # larger than memory
         zcat rows.csv.gz | maxmargin fit - -t label
 
     Exit code: 0 proved, 1 the gap asked for was not proved, 2 bad input,
@@ -104,6 +109,11 @@ def fit(
     if test is not None and holdout:
         raise ValueError("--test and --holdout both say what to judge on. Use one of them.")
     check_writable("--out", out)
+    if memory is not None or resume:
+        from .fit_streamed import fit_streamed
+
+        asked = (data, target, weights, format, test)
+        return fit_streamed(asked, plan, choices, holdout, memory, resume, out, as_json)
     page = None if no_report else report or out.with_name("report.html")
     if page is not None:
         check_writable("--report", page)

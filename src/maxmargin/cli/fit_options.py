@@ -116,6 +116,18 @@ Report = Annotated[
 NoReport = Annotated[
     bool, typer.Option("--no-report", help="Write no page.", rich_help_panel=EFFORT)
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        help="Read DATA, a file or a folder of files, in pieces within this limit: 600MB, 2GB.",
+        rich_help_panel=EFFORT,
+    ),
+]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help="With --memory: go on where a fit was killed.",
+                 rich_help_panel=EFFORT),
+]  # fmt: skip
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=EFFORT)
 ]

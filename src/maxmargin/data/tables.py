@@ -23,11 +23,14 @@ from .source import PIECE, Source
 MOST_WORKERS = 16
 # Rows of a Parquet or Arrow file handled together.
 ROWS = 1 << 16
+# Bytes of a Parquet column read at once.
+BUFFER = 1 << 16
 WIDER = {"null": pa.int64(), "int64": pa.float64()}
 _CONVERSION = re.compile(
     r"In CSV column #(\d+): .*?CSV conversion error to ([a-z0-9_]+).*?invalid value '(.*?)'",
     re.DOTALL,
 )
+_ROW = re.compile(r"Row #(\d+): (.*)", re.DOTALL)
 
 
 def read_table(source: Source, words: Iterable[str] = ()) -> pa.Table:
@@ -56,25 +59,29 @@ def read_header(source: Source) -> list[str]:
     return read_table(source).schema.names
 
 
-def stream_table(source: Source, types: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
+def stream_table(
+    source: Source, types: dict[str, pa.DataType], rows: int = ROWS, piece: int = PIECE
+) -> Iterator[pa.RecordBatch]:
     """Some rows at a time, the columns named in ``types`` as these types where the format has
-    none of its own; other columns may come along."""
+    none of its own; other columns may come along.  ``piece``: bytes of a CSV file parsed at once.
+    """
     with _explaining(source):
         if source.format in ("csv", "tsv"):
-            yield from _stream_csv(source, types)
+            yield from _stream_csv(source, types, rows, piece)
         elif source.format == "parquet":
             from pyarrow import parquet
 
-            file = parquet.ParquetFile(source.seekable())
+            # Column by column through small buffers: else whole row groups are held at once.
+            file = parquet.ParquetFile(source.seekable(), buffer_size=BUFFER, pre_buffer=False)
             known = file.schema_arrow.names
             check_columns(types, known, source.name)
-            yield from file.iter_batches(ROWS, columns=[name for name in types if name in known])
+            yield from file.iter_batches(rows, columns=[name for name in types if name in known])
         else:
             reader = _arrow_reader(source)
             check_columns(types, reader.schema.names, source.name)
             for batch in reader:
-                for start in range(0, batch.num_rows, ROWS):
-                    yield batch.slice(start, ROWS)
+                for start in range(0, batch.num_rows, rows):
+                    yield batch.slice(start, rows)
 
 
 def check_columns(wanted, found: list[str], where: str) -> None:
@@ -111,8 +118,19 @@ def _check_names(names: list[str], source: Source) -> None:
 class TooNarrow(Exception):
     """A value that does not fit the type its column had so far."""
 
-    def __init__(self, column: str, type: str, value: str):
-        self.column, self.type, self.value = column, type, value
+    def __init__(self, column: str, type: str, value: str, row: int):
+        self.column, self.type, self.value, self.row = column, type, value, row
+
+
+class OddValue(ValueError):
+    """A word in a column of numbers."""
+
+    def __init__(self, file: str, row: int, column: str, value: str):
+        super().__init__(
+            f"{file}, row {row}: the column {column!r} held numbers when the model was fitted, "
+            f"but here it holds {value!r}."
+        )
+        self.file, self.row, self.column, self.value = file, row, column, value
 
 
 def _read_csv(source: Source, words: Iterable[str]) -> pa.Table:
@@ -142,20 +160,38 @@ def _concatenated(pieces, names: list[str], source: Source, types: dict) -> pa.T
     return pa.concat_tables([begin, *_in_parallel(pieces, names, source, types, None)])
 
 
-def _stream_csv(source: Source, types: dict) -> Iterator[pa.RecordBatch]:
+def _stream_csv(source: Source, types: dict, rows: int, piece: int) -> Iterator[pa.RecordBatch]:
     with source.open() as file:
-        pieces = _pieces(file)
+        pieces = _pieces(file, piece)
         names = _header(next(pieces), source)
         check_columns(types, names, source.name)
         _check_names(names, source)
+        before = 0
         try:
             for table in _in_parallel(pieces, names, source, types, list(types)):
-                yield from table.to_batches(ROWS)
+                before += table.num_rows
+                yield from table.to_batches(rows)
         except TooNarrow as found:
+            raise OddValue(source.name, before + found.row, found.column, found.value) from None
+        except pa.ArrowInvalid as error:
+            row = _ROW.search(str(error))
+            if row is None:
+                raise
             raise ValueError(
-                f"{source.name}: the column {found.column!r} held numbers when the model was "
-                f"fitted, but here it holds {found.value!r}."
+                f"{source.name}, row {before + int(row[1])}: {row[2].splitlines()[0]}"
             ) from None
+
+
+def first_rows(source: Source) -> pa.Table:
+    """The first piece of a CSV file: its columns, and what they seem to hold."""
+    with _explaining(source), source.open() as file:
+        pieces = _pieces(file)
+        names = _header(next(pieces), source)
+        _check_names(names, source)
+        first = next(pieces, None)
+        if first is None:
+            raise ValueError(f"{source.name} has columns but no rows.")
+        return _parse(first, names, source, {}, None)
 
 
 def _in_parallel(pieces, names, source: Source, types: dict, only) -> Iterator[pa.Table]:
@@ -189,10 +225,17 @@ def _parse(piece: memoryview, names: list[str], source: Source, types: dict, onl
         if found is None:
             raise
         column, type, value = found.groups()
-        raise TooNarrow(names[int(column)], type, value) from None
+        row = _row_of(piece, names, source, names[int(column)], value)
+        raise TooNarrow(names[int(column)], type, value, row) from None
 
 
-def _pieces(file) -> Iterator[memoryview]:
+def _row_of(piece: memoryview, names: list[str], source: Source, column: str, value: str) -> int:
+    """The first row of a piece, counted from 1, with this value."""
+    table = _parse(piece, names, source, {column: pa.string()}, [column])
+    return table.column(0).to_pylist().index(value) + 1
+
+
+def _pieces(file, least: int = PIECE) -> Iterator[memoryview]:
     """The first line, then pieces that end with a line."""
     rest: bytes | memoryview = file.readline()
     while bytes(rest).count(b'"') % 2 and (more := file.readline()):
@@ -200,7 +243,7 @@ def _pieces(file) -> Iterator[memoryview]:
     yield memoryview(rest)
     rest = b""
     while True:
-        size = max(PIECE, 2 * len(rest))
+        size = max(least, 2 * len(rest))
         room = bytearray(size)
         room[: len(rest)] = rest
         with memoryview(room) as view:

@@ -96,7 +96,7 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
     n, d = X.shape
     count = count_machines(model, n)
     warm = model.warm_start and getattr(model, "coef_", np.empty(0)).shape == (count, d)
-    warm = warm and model.alpha_.shape == (n, count)
+    warm = warm and getattr(model, "alpha_", np.empty(0)).shape == (n, count)
     coef, machines = np.empty((count, d)), Machines(n, count)
     whole = svm_two.pose(model, X, codes, weight)
     for q, (problem, some) in enumerate(questions(model, codes, whole, take)):
@@ -141,10 +141,14 @@ def together(model, parts: list[Certificate]) -> Certificate:
 
 def recertify(model, X, codes, weight) -> Certificate:
     """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
-    same = len(model.alpha_) == len(codes)
+    streamed = not hasattr(model, "alpha_")
+    same = not streamed and len(model.alpha_) == len(codes)
     parts = []
     whole = svm_two.pose(model, X, codes, weight)
     for q, (problem, some) in enumerate(questions(model, codes, whole, take)):
         w, b = model.coef_[q], float(model.intercept_[q])
-        parts.append(svm_two.best_proof(problem, w, b, model.alpha_[some, q] if same else None))
+        alpha = model.alpha_[some, q] if same else None
+        if streamed:
+            alpha = svm_two.known_multipliers(model, problem, w, b, q, some)
+        parts.append(svm_two.best_proof(problem, w, b, alpha))
     return together(model, parts)

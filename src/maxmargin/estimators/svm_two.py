@@ -62,8 +62,8 @@ def _start(model, problem: Problem) -> Point | None:
     n, d = problem.shape
     if getattr(model, "coef_", np.empty((0, 0))).shape != (1, d):
         return None
-    same_rows = model.alpha_.shape == (n,)
-    alpha = np.clip(model.alpha_, 0.0, problem.cap) if same_rows else np.zeros(n)
+    known = getattr(model, "alpha_", np.empty(0))  # a streamed fit has none
+    alpha = np.clip(known, 0.0, problem.cap) if known.shape == (n,) else np.zeros(n)
     return Point(model.coef_[0], float(model.intercept_[0]), alpha)
 
 
@@ -87,9 +87,31 @@ def kinds_of(slack: np.ndarray, below) -> np.ndarray:
 def recertify(model, X, codes, weight) -> Certificate:
     """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
     problem = pose(model, X, codes, weight)
-    same = len(model.alpha_) == len(codes)
     w, b = model.coef_[0], float(model.intercept_[0])
-    return best_proof(problem, w, b, model.alpha_ if same else None)
+    return best_proof(problem, w, b, known_multipliers(model, problem, w, b))
+
+
+def known_multipliers(
+    model, problem: Problem, w, b: float, machine: int = 0, some=slice(None)
+) -> np.ndarray | None:
+    """Those of the fit, or of one of its machines, if there is one for every row.
+
+    Of a streamed fit only those are kept that the slack of a row, all or nothing, does not tell.
+    ``some``: the rows that a machine is about.
+    """
+    n = len(problem.y)
+    if hasattr(model, "alpha_") or not hasattr(model, "_alpha_rows") or problem.hard:
+        alpha = getattr(model, "alpha_", np.empty(0))
+        return alpha if len(alpha) == n else None
+    mine = model._alpha_machines == machine
+    rows, values = model._alpha_rows[mine], model._alpha_values[mine]
+    places = np.arange(n) if isinstance(some, slice) else some
+    local = np.minimum(np.searchsorted(places, rows), n - 1)
+    if not np.array_equal(places[local], rows):
+        return None
+    alpha = np.where(problem.y * (scores(problem.rows, w) + b) < 1.0, problem.c, 0.0)
+    alpha[local] = values
+    return alpha
 
 
 def best_proof(problem: Problem, w, b: float, alpha: np.ndarray | None) -> Certificate:

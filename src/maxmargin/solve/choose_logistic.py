@@ -144,7 +144,7 @@ def _in_rounds(name, problem, watch: Watch, start, memory: Memory) -> Proved:
 def _run(name: str, problem, watch: Watch, start, memory: Memory) -> Proved:
     """What a solver returns, proved."""
     if name == "newton":
-        search = _newton(problem, watch, start, known=memory.known)
+        search = newton_search(problem, watch, start, known=memory.known)
         if search.ending is not Ending.INTERRUPTED:
             memory.known = search.leave()
         if search.ending is Ending.ESTIMATED:
@@ -162,7 +162,7 @@ def _run(name: str, problem, watch: Watch, start, memory: Memory) -> Proved:
     return finish(problem, W[1:] - W[:1], b[1:] - b[:1], ending)
 
 
-def _newton(problem, watch: Watch, start, mu=None, known: Known | None = None) -> Search:
+def newton_search(problem, watch: Watch, start, mu=None, known: Known | None = None) -> Search:
     """Quasi-Newton steps; where rows abound, a part of them is solved first."""
     several = isinstance(problem, MulticlassProblem)
     mu = mu if known is None else known.mu
@@ -179,7 +179,7 @@ def _newton(problem, watch: Watch, start, mu=None, known: Known | None = None) -
         max_seconds=watch.max_seconds - watch.seconds,
         seed=watch.seed,
     )
-    part = _newton(_part(problem, size, watch.seed), inner, None, loss.products.mu)
+    part = newton_search(_part(problem, size, watch.seed), inner, None, loss.products.mu)
     watch.n_iter += inner.n_iter
     if part.ending in (Ending.TIME, Ending.INTERRUPTED):
         return part

@@ -37,6 +37,7 @@ _TOLD = {
 _LINEAR = {"classes_": "labels k !", "coef_": "float m d !", "intercept_": "float m !"} | _SEEN
 _SUPPORT = {"support_": "int s", "support_kind_": "words s", "margin_": "number"}
 _DUAL = {"alpha_": "float n m?", "slack_": "float n", "_codes": "int n"}
+_STREAMED = {"_alpha_rows": "int r", "_alpha_values": "float r", "_alpha_machines": "int r"}
 _PAIRS = {"alpha_": "float p", "slack_": "float p", "n_pairs_": "count"} | _SUPPORT
 _PASSES = {
     "alpha_": "int n m?",
@@ -67,7 +68,7 @@ _LANDMARKS = {
 _MANY = {"classes_": "labels k !", "estimators_": "models !"} | _SEEN
 
 MODELS = {
-    "LinearSVM": Kind("estimators.linear_svm", _LINEAR | _DUAL | _SUPPORT | _TOLD),
+    "LinearSVM": Kind("estimators.linear_svm", _LINEAR | _DUAL | _STREAMED | _SUPPORT | _TOLD),
     "LogisticRegression": Kind("estimators.logistic_regression", _LINEAR | _TOLD),
     "LeastSquaresClassifier": Kind(
         "estimators.least_squares",

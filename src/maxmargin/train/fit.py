@@ -130,7 +130,7 @@ def _prepare(data: Labelled, plan: Plan, choices: Choices):
         odd = Notes()
         X = preparation(data.rows, odd)
         for name, count in odd.missing.items():
-            notes.append(f"{name}: {count} missing values, {_filled(preparation, name)}")
+            notes.append(f"{name}: {count} missing values, {filled(preparation, name)}")
     else:
         preparation = _matrix(data, choices)
         X = preparation(data.rows, Notes())
@@ -141,7 +141,7 @@ def _prepare(data: Labelled, plan: Plan, choices: Choices):
     return data, preparation, basis, X, notes
 
 
-def _filled(preparation, name: str) -> str:
+def filled(preparation, name: str) -> str:
     column = next(column for column in preparation.columns if column.name == name)
     if hasattr(column, "mean"):
         return f"filled with the mean, {column.mean:.4g}"
@@ -166,16 +166,21 @@ def is_proved(estimator) -> bool:
     return certificate.holds(getattr(estimator, "tol", 1e-6))
 
 
-def summary_of(result: Fitted, method: str) -> dict:
-    """What the model file tells about the fit: plain numbers and words."""
-    labels, counts = np.unique(result.data.y, return_counts=True)
+def summary_of(result: Fitted, method: str, classes: list | None = None) -> dict:
+    """What the model file tells about the fit: plain numbers and words.
+
+    ``classes``: pairs of label and count, of rows that are not at hand.
+    """
+    if classes is None:
+        labels, counts = np.unique(result.data.y, return_counts=True)
+        classes = [[str(label), int(n)] for label, n in zip(labels, counts, strict=True)]
     estimator = result.model.model
     summary: dict[str, Any] = {
         "library": __version__,
         "method": method,
         "data": result.data.name,
-        "rows": len(result.data),
-        "classes": [[str(label), int(count)] for label, count in zip(labels, counts, strict=True)],
+        "rows": sum(count for _, count in classes),
+        "classes": classes,
         "features": int(estimator.n_features_in_),
         "C": float(estimator.C) if hasattr(estimator, "C") else None,
         "alpha": _ridge(estimator),

@@ -74,10 +74,15 @@ def tune(
 
 def fit_quietly(model, X, y, **given) -> list[str]:
     """Fit, and return its warnings; Ctrl-C, which estimators turn into one, is Ctrl-C again."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model.fit(X, y, **given)
-    texts = [str(warning.message) for warning in caught]
+    texts = quietly(lambda: model.fit(X, y, **given))
     if any("interrupted from the keyboard" in text for text in texts):
         raise KeyboardInterrupt
     return texts
+
+
+def quietly(do: Callable[[], Any]) -> list[str]:
+    """Do it, and return the warnings it gave."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        do()
+    return [str(warning.message) for warning in caught]

@@ -1,0 +1,50 @@
+"""``maxmargin fit --memory``: the same for data larger than memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from .run import print_json
+
+
+def fit_streamed(asked, plan, choices, holdout: float, memory, resume: bool, out: Path,
+                 as_json: bool) -> None:  # fmt: skip
+    """Fit, tell and store; ``asked``: data, target, weights, format and test."""
+    data, target, weights, format, test = asked
+    if memory is None:
+        raise ValueError("--resume goes with --memory, as in the fit that is to go on.")
+    if data is None:
+        raise ValueError("--memory is for files of your own: name one, or a folder of them.")
+    if holdout:
+        raise ValueError("--holdout needs all rows in memory. Give --test a file of its own.")
+    from ..store.files import save
+    from ..stream.memory import parse_memory
+    from ..stream.readers import BadData
+    from ..train.stream_fit import checkpoint_of, fit_files
+    from .interrupt import cautiously
+    from .show import as_plain, next_steps, show_fit
+
+    limit = parse_memory(memory)
+    kept = checkpoint_of(out)
+    try:
+        with cautiously():  # Ctrl-C must leave time to remove the cache
+            fitted = fit_files(
+                data, plan, choices, limit, kept, resume, target, weights, format, test
+            )
+    except BadData as error:
+        if not kept.exists():
+            raise
+        text = f"{error} Correct it and go on with --resume: {kept} has what was read before."
+        raise ValueError(text) from None
+    if weights is not None:
+        fitted.model.summary["weights"] = weights
+    written = [save(fitted.model, out)]
+    if as_json:
+        print_json(as_plain(fitted, written))
+    else:
+        show_fit(fitted, written)
+        next_steps(out, None, data)
+    if not fitted.proved:
+        raise typer.Exit(1)

@@ -1,0 +1,122 @@
+"""The two-class support vector machine over parts: choose a method, run it, prove the result."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..certify.certificate import Certificate
+from ..problem.problem import Bias
+from ..solve.choose import SOFT
+from ..solve.contract import Ending, Watch
+from ..solve.threads import one_blas_thread
+from .hinge_ascent import Ascent, accept
+from .hinge_newton import GRAM_COLUMNS, Newton
+from .hinge_proof import best_bias_parts, certify_parts, repair_parts, set_none
+from .hinge_tasks import Census, Machine, ask_total, begin
+from .parts import Parts
+
+# Methods take turns where the proof fails; each time the gap asked for is smaller.
+TRIES = 5
+SHARPER = 0.3
+# Rows with more than this share of their values stored count as dense.
+SPARSE = 0.5
+
+
+class HingeFit(NamedTuple):
+    """A certified two-class machine; its multipliers stay with the parts."""
+
+    w: np.ndarray
+    b: float
+    certificate: Certificate
+    ending: Ending
+    solver: str
+    why: str
+
+
+def solve_hinge(parts: Parts, machine: Machine, watch: Watch) -> HingeFit:
+    """Solve over all parts to the gap of ``watch``; starts from the parts' multipliers, if any."""
+    if not np.isfinite(machine.C):
+        raise ValueError(
+            "C=inf, the hard margin, is not offered over parts: its proof needs all support "
+            "vectors in one place. Use a large finite C here, or LinearSVM on one machine."
+        )
+    with one_blas_thread(), np.errstate(all="ignore"):
+        return _Solver(parts, machine, watch).solve()
+
+
+class _Solver:
+    """Runs one method after the other until the proof holds."""
+
+    def __init__(self, parts: Parts, machine: Machine, watch: Watch):
+        self.parts, self.machine, self.watch = parts, machine, watch
+        self.census = ask_total(parts, begin, machine)
+        self.best: tuple = (self.census.w, 0.0, None)
+        self.tol = watch.tol
+
+    def solve(self) -> HingeFit:
+        first, why = self._choose()
+        ending, name = Ending.STALLED, first
+        for attempt in range(TRIES):
+            name = ("newton", "ascent")[(attempt + (first == "ascent")) % 2]
+            self.watch.solver = name
+            ending = self._newton(attempt) if name == "newton" else self._ascent()
+            if self.best[2].holds(self.watch.tol):
+                ending = Ending.REACHED
+                break
+            if ending in (Ending.TIME, Ending.ITERATIONS, Ending.INTERRUPTED):
+                break
+            why = f"{name} stopped at a relative gap of {self.best[2].relative_gap:.1e}"
+            ending, self.tol = Ending.STALLED, SHARPER * self.tol
+        w, b, certificate = self.best
+        return HingeFit(w, b, certificate, ending, name, why)
+
+    def _choose(self) -> tuple[str, str]:
+        census, d = self.census, len(self.census.w)
+        count = max(1, census.alive)
+        pull = (census.cost / count) * (census.sqnorm / count)
+        dense = census.values > SPARSE * census.rows * d
+        if d <= GRAM_COLUMNS and (dense or pull > SOFT):
+            return "newton", f"{d} columns: parts can answer with d × d matrices"
+        return "ascent", f"{d} columns: parts answer with vectors only"
+
+    def _ascent(self) -> Ending:
+        ascent = Ascent(self.parts, self.machine, self.watch, self._begin())
+        if self.best[2] is not None:
+            ascent.b = self.best[1]
+        ending = ascent.run(self.tol)
+        ask_total(self.parts, accept, self.machine, ascent.mix)
+        self._offer(ascent.w_best, ascent.b_best)
+        return ending
+
+    def _newton(self, attempt: int) -> Ending:
+        newton = Newton(self.parts, self.machine, self.watch, self.census)
+        w, b, _ = self.best
+        warm = attempt > 0 or self.census.alpha > 0.0
+        ending = newton.run(self.tol, w, b, warm)
+        self._offer(newton.w_best, newton.b_best)
+        return ending
+
+    def _begin(self) -> Census:
+        return ask_total(self.parts, begin, self.machine)
+
+    def _offer(self, w, b) -> None:
+        """Prove the point found; the best so far is kept, with the bound proved by the latest."""
+        found = finish(self.parts, self.machine, self.census, w, b)
+        known = self.best[2]
+        if known is None or not found[2].relative_gap > known.relative_gap:
+            self.best = found
+
+
+def finish(parts: Parts, machine: Machine, census: Census, w, b: float):
+    """Feasible multipliers, the best bias and the proof: (w, b, certificate)."""
+    mean = census.sum_x / max(1, census.alive)
+    repair_parts(parts, machine)
+    if machine.bias is Bias.FREE:
+        b = best_bias_parts(parts, machine, w, b)
+    certificate, _ = certify_parts(parts, machine, w, b, mean)
+    if not certificate.dual >= 0.0:
+        ask_total(parts, set_none, machine)
+        certificate, _ = certify_parts(parts, machine, w, b, mean)
+    return w, b, certificate

@@ -1,0 +1,281 @@
+"""Each estimator on a stream: from parameters to a method over parts, and back to attributes."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from ..certify.certificate import Certificate
+from ..certify.mistakes import PerceptronCertificate
+from ..estimators.fitting import warn_unless_reached
+from ..estimators.least_squares import ENOUGH
+from ..estimators.perceptron import farewell
+from ..estimators.perceptron_inputs import check_plan
+from ..estimators.svm_reduced import together
+from ..estimators.validation import at_least_zero, one_of, positive
+from ..estimators.votes import votes
+from ..parts.certify_smooth import certify_smooth
+from ..parts.closed_forms import solve_fisher, solve_least_squares
+from ..parts.hinge import solve_hinge
+from ..parts.hinge_tasks import Machine, pose
+from ..parts.parts import Block
+from ..parts.smooth import Asked, solve_smooth
+from ..problem.losses import LOSSES, Hinge
+from ..problem.problem import Bias
+from ..represent.rows import scores
+from ..solve.contract import Ending, Watch
+from ..solve.passes import Halt, run_passes
+from ..solve.perceptron import Rule
+from .certify import UNSURE, certify_hinge
+from .hinge import solve_hinge as solve_near
+from .perceptron import StreamLearner
+from .plane import Task
+from .rows import StreamedRows
+from .shelf import Shelf
+
+# Columns up to which the rows near their margin are solved by d × d systems.
+MOST_COLUMNS = 2000
+
+
+def check(estimator) -> None:
+    """Refuse, before anything is read, what a stream cannot do."""
+    name = type(estimator).__name__
+    refused: dict[str, list[tuple[str, Any]]] = {
+        "LinearSVM": [("solver", "auto")],
+        "LogisticRegression": [("solver", "auto")],
+        "LeastSquaresClassifier": [("alphas", None)],
+        "Perceptron": [("batch_size", 1), ("trace", False), ("explain", False)],
+    }
+    for parameter, only in refused.get(name, []):
+        if getattr(estimator, parameter) != only:
+            raise ValueError(
+                f"{name} on a stream has {parameter}={only!r} only, got "
+                f"{parameter}={getattr(estimator, parameter)!r}."
+            )
+    if name == "Perceptron" and estimator.order == "random":
+        raise ValueError("order='random' jumps about all rows. On a stream use cycle or shuffle.")
+    if name == "FisherDiscriminant" and estimator.shrinkage == "auto":
+        raise ValueError("shrinkage='auto' needs whole classes in memory. Give it a number.")
+    if hasattr(estimator, "C"):
+        positive("C", estimator.C)
+
+
+def warn(estimator, stopped) -> None:
+    """Say what a fit did not reach."""
+    name = type(estimator).__name__
+    if isinstance(stopped, Ending):
+        warn_unless_reached(estimator, stopped, estimator.certificate_)
+    elif name == "LeastSquaresClassifier" and not estimator.certificate_.holds(ENOUGH):
+        estimator._warn()
+    elif isinstance(stopped, Halt) and stopped is Halt.PASSES:
+        text = farewell(estimator, (estimator.coef_, estimator.intercept_))
+        warnings.warn(text, ConvergenceWarning, stacklevel=3)
+
+
+def _tell(estimator, watch: Watch, certificate, solver: str, why: str) -> None:
+    estimator.certificate_ = certificate
+    estimator.history_ = watch.history
+    estimator.n_iter_ = max(1, watch.n_iter)
+    estimator.solver_, estimator.solver_reason_ = solver, why
+
+
+def _judged(ending: Ending, certificate, tol: float) -> Ending:
+    """Only a certificate makes a gap reached."""
+    if certificate.holds(tol):
+        return Ending.REACHED
+    return Ending.STALLED if ending is Ending.REACHED else ending
+
+
+def fit_svm(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> Ending:
+    """Two classes, or one machine after the other."""
+    k = len(rows.classes)
+    loss = LOSSES[one_of("loss", estimator.loss, LOSSES)]
+    one_of("multiclass", estimator.multiclass, ["max", "sum", "rest", "pairs"])
+    if k > 2 and estimator.multiclass not in ("rest", "pairs"):
+        raise ValueError(
+            f"multiclass={estimator.multiclass!r} needs all rows in memory, and there are {k} "
+            "classes. On a stream use multiclass='rest' or 'pairs', or LogisticRegression."
+        )
+    duels: list[tuple[int, int | None]] = [(1, None)]
+    if k > 2:
+        duels = [(c, None) for c in range(k)]
+        if estimator.multiclass == "pairs":
+            duels = list(combinations(range(k), 2))
+    near = k == 2 and isinstance(loss, Hinge) and rows.n_features <= MOST_COLUMNS
+    found = [_two(estimator, rows, watch, sample if near else None, loss, *duel) for duel in duels]
+    estimator.coef_ = np.array([each.w for each in found])
+    estimator.intercept_ = np.array([each.b for each in found])
+    norm = float(np.linalg.norm(estimator.coef_, axis=1).max())
+    estimator.margin_ = 1.0 / norm if norm > 0 else np.inf
+    if isinstance(loss, Hinge):  # the multipliers of a squared hinge follow from the slacks
+        estimator._alpha_rows = np.concatenate([each.rows for each in found])
+        estimator._alpha_values = np.concatenate([each.alpha for each in found])
+        which = [np.full(len(each.rows), q) for q, each in enumerate(found)]
+        estimator._alpha_machines = np.concatenate(which)
+    certificate = found[0].certificate
+    if k > 2:
+        certificate = together(estimator, [each.certificate for each in found])
+    _tell(estimator, watch, certificate, found[0].solver, found[0].why)
+    _count_wrong(estimator, rows, votes if estimator.multiclass == "pairs" and k > 2 else None)
+    ending = next((e.ending for e in found if e.ending is not Ending.REACHED), Ending.REACHED)
+    return _judged(ending, certificate, watch.tol)
+
+
+class Half(NamedTuple):
+    """A two-class machine, and the multipliers that its own slacks do not tell."""
+
+    w: np.ndarray
+    b: float
+    certificate: Certificate
+    rows: np.ndarray
+    alpha: np.ndarray
+    ending: Ending
+    solver: str
+    why: str
+
+
+def _two(estimator, rows, watch: Watch, sample, loss, positive: int, negative: int | None) -> Half:
+    """Rows near their margin in memory where that works; else what works over any parts."""
+    bias, C = estimator._bias(), float(estimator.C)
+    if sample is not None:
+        watch.solver = "rounds"
+        task = Task(C, bias, watch)
+        found = solve_near(rows, task, sample)
+        proof = certify_hinge(rows, task, found.plane, found.multipliers)
+        ending = _judged(found.ending, proof.certificate, watch.tol)
+        if ending is not Ending.STALLED:
+            why = f"a stream of {rows.n} rows: those near their margin are kept in memory"
+            return Half(
+                *found.plane, proof.certificate, proof.rows, proof.alpha, ending, "rounds", why
+            )
+    machine = Machine(C, loss, bias, positive, negative, None, watch.seed)
+    fit = solve_hinge(rows, machine, watch)
+    if fit.ending is Ending.INTERRUPTED:
+        raise KeyboardInterrupt
+    odd = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    if isinstance(loss, Hinge):
+        first = 0
+        for n, some, alpha in rows.ask(_odd_multipliers, machine, fit.w, fit.b):
+            odd[0].append(some + first)
+            odd[1].append(alpha)
+            first += n
+    rows.memories.clear()
+    return Half(
+        fit.w, fit.b, fit.certificate, np.concatenate(odd[0]), np.concatenate(odd[1]),
+        fit.ending, fit.solver, fit.why,
+    )  # fmt: skip
+
+
+def _odd_multipliers(block: Block, memory, machine: Machine, w, b):
+    """Rows of a part whose multiplier is not c or 0 as their slack says, and it."""
+    problem = pose(block, machine)
+    known = memory[machine.key].alpha
+    z = 1.0 - problem.y * (scores(problem.rows, w) + b)
+    odd = np.flatnonzero((known != np.where(z > 0.0, problem.c, 0.0)) | (np.abs(z) < UNSURE))
+    place = odd
+    if machine.negative is not None:
+        mine = np.flatnonzero((block.y == machine.positive) | (block.y == machine.negative))
+        place = mine[odd]
+    return memory, (len(block.y), place, known[odd])
+
+
+def fit_logistic(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> Ending:
+    watch.solver = "newton"
+    bias = Bias.FREE if estimator.fit_intercept else Bias.NONE
+    asked = Asked(len(rows.classes), float(estimator.C), bias)
+    m = sample.count
+    block = Block(sample.matrix(), sample.y[:m].astype(np.int64), sample.c[:m])
+    state = rows.folder.load()
+    start = (state["W"], state["b"]) if state is not None and "smooth" in state else None
+
+    def note(W, b) -> None:
+        rows.folder.save(smooth=1, W=W, b=b)
+
+    found = solve_smooth(rows, asked, watch, block, start, note)
+    b, certificate, wrong = certify_smooth(rows, asked, found.W, found.b, watch.tol, found.mu)
+    estimator.coef_, estimator.intercept_ = found.W, b
+    estimator._streamed = {"rows": rows.n, "wrong": wrong, "counts": rows.counts}
+    why = f"a stream of {rows.n} rows: quasi-Newton steps, a model of the Hessian from a sample"
+    _tell(estimator, watch, certificate, "newton", why)
+    return _judged(found.ending, certificate, watch.tol)
+
+
+def fit_least_squares(estimator, rows: StreamedRows, watch, sample) -> None:
+    alpha = at_least_zero("alpha", estimator.alpha)
+    found = solve_least_squares(rows, len(rows.classes), alpha, bool(estimator.fit_intercept))
+    estimator.alpha_ = alpha
+    estimator.coef_, estimator.intercept_ = found.coef, found.intercept
+    estimator.certificate_ = found.certificate
+    _count_wrong(estimator, rows)
+
+
+def fit_fisher(estimator, rows: StreamedRows, watch, sample) -> None:
+    one_of("covariance", estimator.covariance, ["within", "none"])
+    one_of("threshold", estimator.threshold, ["priors", "midpoint"])
+    k = len(rows.classes)
+    given = None
+    if estimator.priors is not None:
+        given = estimator._check_priors(np.zeros(0, dtype=int), None)
+    most = estimator._check_components(np.empty((0, rows.n_features)))
+    estimator._check_shrinkage(None)
+    plain, shrinkage = estimator.covariance == "none", float(estimator.shrinkage or 0.0)
+    found, means, share = solve_fisher(rows, k, given, plain, shrinkage, most)
+    estimator.priors_, estimator.means_, estimator.xbar_ = share, means, share @ means
+    estimator._keep(found, (means - estimator.xbar_).T)
+    _count_wrong(estimator, rows)
+
+
+def _count_wrong(estimator, rows: StreamedRows, votes=None) -> None:
+    """Errors on the training rows, in one more pass."""
+    W, b = estimator.coef_, estimator.intercept_
+    wrong = 0
+    for _, block in rows.blocks():
+        f = np.asarray(block.X @ W.T) + b
+        f = f if votes is None else votes(f, len(rows.classes))
+        guess = (f[:, 0] > 0).astype(int) if len(W) == 1 else f.argmax(axis=1)
+        wrong += int(np.count_nonzero(guess != block.y))
+    estimator._streamed = {"rows": rows.n, "wrong": wrong, "counts": rows.counts}
+
+
+def fit_perceptron(estimator, rows: StreamedRows, watch, sample) -> Halt:
+    plan = check_plan(estimator)
+    seed = check_random_state(estimator.random_state).randint(2**31)
+    rate = np.full(len(rows.classes), float(estimator.learning_rate))
+    if estimator.class_weight is not None:
+        from .fit import class_weights
+
+        rate = rate * class_weights(estimator.class_weight, rows)
+    rule = Rule(rate, float(estimator.margin), float(estimator.fit_intercept))
+    shuffle = estimator.order == "shuffle"
+    learner = StreamLearner(rows, rule, estimator.average, shuffle, seed)
+    learner.go_on()
+    plan = plan._replace(order="cycle", max_passes=max(1, plan.max_passes - learner.done))
+    run = run_passes(learner, plan, 0, None)
+    if run.halt is Halt.INTERRUPTED:
+        raise KeyboardInterrupt
+    if run.pocket is not None:
+        W, b, _ = run.pocket
+        learner.learner.weights = learner.learner.weights._replace(W=W, b=b)
+    estimator._keep(learner.learner, rows.dtype)
+    _account(estimator, rows, run, learner)
+    return run.halt
+
+
+def _account(estimator: Any, rows: StreamedRows, run, learner: StreamLearner) -> None:
+    """What the weights kept do on the training rows."""
+    W, b = estimator.coef_.astype(np.float64), estimator.intercept_.astype(np.float64)
+    wrong, violating, loss, squared = learner.audit(W, b)
+    made = sum(line.updates for line in run.history)
+    estimator.updates_ = made
+    estimator.radius_ = float(np.sqrt(squared + bool(estimator.fit_intercept)))
+    estimator.history_, estimator.n_iter_ = run.history, len(run.history)
+    estimator.certificate_ = PerceptronCertificate(
+        rows.n, wrong, violating, loss, made, len(run.history), run.halt.value,
+        False, None, len(rows.classes),
+    )  # fmt: skip
+    estimator._streamed = {"rows": rows.n, "wrong": wrong, "counts": rows.counts}

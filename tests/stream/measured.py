@@ -1,0 +1,37 @@
+"""Run by the tests in a process of its own: fit a file within a limit, print the peak memory."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+
+def status(field: str) -> int:
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))
+
+
+def main() -> None:
+    from maxmargin import LinearSVM, LogisticRegression, fit_stream, open_source
+
+    name, path, memory = sys.argv[1:]
+    model = {"svm": LinearSVM(tol=1e-3), "logistic": LogisticRegression(tol=1e-3)}[name]
+    sparse = path.endswith(".svm")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((3000, 20)).astype(np.float64 if not path.endswith("t") else np.float32)
+    y = (X[:, 0] + rng.standard_normal(3000) > 0).astype(int)
+    fit_stream(model, [(csr_matrix(X) if sparse else X, y)])  # loads and compiles everything
+    before = status("VmRSS")
+    source = open_source(path, **({} if sparse else {"target": "label"}))
+    next(iter(source.chunks(100_000)))  # and what reads such files
+    before = max(before, status("VmRSS"))
+    fitted = fit_stream(model, source, memory=memory)
+    told = {"peak": status("VmHWM") - before, "gap": fitted.certificate_.relative_gap}
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
