@@ -1,0 +1,38 @@
+"""Dask is an extra: where it is missing, say so."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+
+def need_dask():
+    """(dask, distributed), or an error that names the extra."""
+    try:
+        import dask
+        import distributed
+    except ImportError as error:
+        raise ImportError(
+            "maxmargin.spread needs Dask, which is not installed. "
+            'Install the extra: pip install "maxmargin[dask]".'
+        ) from error
+    return dask, distributed
+
+
+@contextmanager
+def some_client():
+    """The current client, or one of a local cluster that is closed again, and what it is."""
+    _, distributed = need_dask()
+    try:
+        client = distributed.get_client()
+    except ValueError:
+        client = None
+    if client is not None:
+        yield client, f"the client's cluster at {client.scheduler.address}"
+        return
+    # Threads of this process: kernels and BLAS let go of the interpreter, and a script without
+    # a guard around its main part can start no processes.
+    with (
+        distributed.LocalCluster(processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client, "a LocalCluster of threads, started for this fit and closed after it"

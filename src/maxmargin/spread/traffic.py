@@ -1,0 +1,65 @@
+"""How many bytes were sent to the parts, and how many came back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+# A number, a name or a small object, roughly, as it travels.
+SMALL = 16
+
+
+@dataclass
+class Traffic:
+    """Questions and answers between the one who asks and the parts; rows never travel.
+
+    Bytes are those of arrays and numbers, without what Dask adds to wrap them.
+    """
+
+    parts: int
+    rounds: int = 0
+    sent: int = 0
+    received: int = 0
+    largest_sent: int = 0  # the largest question and answer of one part in one round
+    largest_received: int = 0
+
+    def ask(self, told: Any) -> None:
+        size = size_of(told)
+        self.rounds += 1
+        self.sent += size * self.parts
+        self.largest_sent = max(self.largest_sent, size)
+
+    def answer(self, answer: Any) -> None:
+        size = size_of(answer)
+        self.received += size
+        self.largest_received = max(self.largest_received, size)
+
+    @property
+    def per_round(self) -> tuple[float, float]:
+        """Bytes sent to one part in one round, and received from it, on average."""
+        count = max(1, self.rounds * self.parts)
+        return self.sent / count, self.received / count
+
+    def __str__(self) -> str:
+        sent, received = self.per_round
+        return (
+            f"{self.rounds} rounds with {self.parts} parts; per round and part "
+            f"{sent:,.0f} bytes sent (at most {self.largest_sent:,}) and "
+            f"{received:,.0f} received (at most {self.largest_received:,})"
+        )
+
+
+def size_of(value: Any) -> int:
+    """Bytes of the arrays and numbers in a question or an answer."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if sparse.issparse(value):
+        return value.data.nbytes + value.indices.nbytes + value.indptr.nbytes
+    if isinstance(value, tuple | list):
+        return sum(size_of(item) for item in value)
+    if isinstance(value, dict):
+        return sum(size_of(item) for item in value.values())
+    return SMALL
