@@ -187,7 +187,7 @@ class Newton:
         return Ending.STALLED, took
 
     def _minimise(self, enough, took: bool) -> tuple[Terms, bool]:
-        """Newton steps until ``enough(terms)``, and whether it was; ``took``: it was so before, too."""
+        """Newton steps until ``enough(terms)``, and whether it was, as ``took`` tells of before."""
         told, t, whole, last = Smooth(self.mu, self.kappa, self.gram), 0.0, False, -1
         terms = Terms(np.inf, np.inf, np.inf)
         for _ in range(INNER_STEPS):

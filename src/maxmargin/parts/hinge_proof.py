@@ -146,6 +146,14 @@ def set_none(problem: Problem, share: Share) -> tuple[Share, int]:
     return share._replace(alpha=np.zeros_like(share.alpha)), 0
 
 
+def from_margins(problem: Problem, share: Share, w, b) -> tuple[Share, int]:
+    """Multipliers that would be optimal if w were: −c ℓ′(margin)."""
+    z = 1.0 - problem.y * (scores(problem.rows, w) + b)
+    squared = isinstance(problem.loss, SquaredHinge)
+    alpha = problem.c * (2.0 * np.maximum(z, 0.0) if squared else (z > 0.0))
+    return share._replace(alpha=alpha), 0
+
+
 # --- the best bias ------------------------------------------------------------------------
 
 

@@ -95,9 +95,7 @@ def _like_rows(name: str, y, X):
         raise ValueError(f"{name} must have one dimension, got {y.ndim}.")
     if known and not np.isnan(y.chunks[0]).any():
         if sum(y.chunks[0]) != sum(X.chunks[0]):
-            raise ValueError(
-                f"X has {sum(X.chunks[0])} rows, but {name} has {sum(y.chunks[0])}."
-            )
+            raise ValueError(f"X has {sum(X.chunks[0])} rows, but {name} has {sum(y.chunks[0])}.")
         return y if y.chunks[0] == X.chunks[0] else y.rechunk((X.chunks[0],))
     if y.numblocks[0] != X.numblocks[0]:
         raise ValueError(
@@ -136,7 +134,7 @@ def _collect(pieces: list, labels: list, weights: list, first: int) -> Block:
         ys.append(y)
         ws.append(_check_weight(weight, len(y), number))
     whole = [X for X in Xs if X.shape[0]] or Xs[:1]
-    dtype = np.result_type(*whole)if len({X.dtype for X in whole}) > 1 else whole[0].dtype
+    dtype = np.result_type(*whole) if len({X.dtype for X in whole}) > 1 else whole[0].dtype
     if any(sparse.issparse(X) for X in whole):
         X = canonical(sparse.csr_matrix(sparse.vstack(whole, format="csr", dtype=dtype)))
     else:
@@ -167,8 +165,11 @@ def _check_piece(X, y, number: int):
         )
     if not np.isfinite(values).all():
         bad = ~np.isfinite(values)
-        row = np.searchsorted(X.indptr, np.flatnonzero(bad)[0], "right") - 1 \
-            if sparse.issparse(X) else np.flatnonzero(bad.any(axis=1))[0]
+        row = (
+            np.searchsorted(X.indptr, np.flatnonzero(bad)[0], "right") - 1
+            if sparse.issparse(X)
+            else np.flatnonzero(bad.any(axis=1))[0]
+        )
         raise ValueError(
             f"Partition {number} of X holds NaN or infinity, first in its row {int(row)}. "
             "Fill or drop such rows first."

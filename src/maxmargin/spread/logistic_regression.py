@@ -1,0 +1,62 @@
+"""LogisticRegression on Dask: quasi-Newton steps by sums, with a model of the Hessian shared."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..estimators import logistic_regression as in_memory
+from ..estimators.fitting import make_watch, warn_unless_reached
+from ..estimators.validation import one_of, positive
+from ..parts.certify_smooth import certify_smooth
+from ..parts.smooth import Asked, solve_smooth
+from ..problem.problem import Bias
+from ..solve.contract import Ending
+from .common import OnDask
+from .inputs import Data
+from .sample import draw
+
+
+class LogisticRegression(OnDask, in_memory.LogisticRegression):
+    """``maxmargin.LogisticRegression`` on a cluster: the same optimum and certificate.
+
+    A sample of the rows of bounded size is fetched once: its optimum is the start, its Hessian
+    the model that all steps share.
+    """
+
+    def _fit_parts(self, data: Data) -> None:
+        watch = make_watch(self)
+        C = positive("C", self.C)
+        one_of("solver", self.solver, ["auto"])
+        watch.solver = "newton"
+        bias = Bias.FREE if self.fit_intercept else Bias.NONE
+        asked = Asked(len(data.classes), C, bias)
+        sample = draw(data, watch.seed)
+        start = self._warm(asked, data.parts.n_features)
+        found = solve_smooth(data.parts, asked, watch, sample, start)
+        b, proof, _ = certify_smooth(data.parts, asked, found.W, found.b, watch.tol, found.mu)
+        self.coef_, self.intercept_, self.certificate_ = found.W, b, proof
+        self.history_, self.n_iter_ = watch.history, max(1, watch.n_iter)
+        self.solver_ = "newton"
+        self.solver_reason_ = f"a model of the Hessian from {len(sample.y)} rows"
+        ending = found.ending
+        if proof.holds(watch.tol):
+            ending = Ending.REACHED
+        elif ending is Ending.REACHED:
+            ending = Ending.STALLED
+        self._ending = ending
+
+    def _warm(self, asked: Asked, d: int):
+        """The present solution, if one is to be continued and has the right shape."""
+        known = getattr(self, "coef_", None)
+        if not self.warm_start or np.shape(known) != (asked.columns, d):
+            return None
+        return self.coef_, self.intercept_
+
+    def _farewell(self) -> None:
+        warn_unless_reached(self, self.__dict__.pop("_ending"), self.certificate_)
+
+    def predict_proba(self, X):
+        return self._lazily(super().predict_proba, X, np.float64)
+
+    def predict_log_proba(self, X):
+        return self._lazily(super().predict_log_proba, X, np.float64)

@@ -1,0 +1,166 @@
+"""Paths over C and cross-validation on the cluster: rows are spread out once for all fits.
+
+A row's fold is drawn where the row is, from a seed, its part and its class, so that folds are
+stratified in every part and the same however often a task is run.  A held-out row keeps its place
+with weight zero: no data are moved or copied.  Along C the multipliers stay with their parts, and
+every fit starts from the last.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from ..estimators.validation import all_or_nothing, count, one_of, positive
+from ..parts.parts import Block
+from ..select import linear_svm_cv, logistic_regression_cv
+from ..select.best import RULES, best_index
+from ..select.grid import check_cs
+from .common import OnDask
+from .dask_parts import DaskParts
+from .extra import some_client
+from .inputs import Data, spread_out
+from .linear_svm import LinearSVM
+from .logistic_regression import LogisticRegression
+
+
+class CPath(NamedTuple):
+    """A model for every C, increasing."""
+
+    Cs: np.ndarray
+    models: list
+
+
+def c_path(estimator, X, y, Cs=13, sample_weight=None) -> CPath:
+    """Fit ``estimator`` of maxmargin.spread for every C upwards, each fit starting from the last."""
+    grid = check_cs(Cs)
+    with some_client() as (client, where):
+        data = spread_out(estimator, client, X, y, sample_weight)
+        return CPath(grid, list(_along(estimator, grid, data, where)))
+
+
+def _along(estimator, grid, data: Data, where: str):
+    model = None
+    for C in grid:
+        start = model
+        model = clone(estimator).set_params(C=float(C), warm_start=True)
+        if start is not None:  # weights; multipliers are with the parts
+            vars(model).update(coef_=start.coef_, intercept_=start.intercept_)
+        model._introduce(data)
+        model.where_ = where
+        model._fit_parts(data)
+        model.traffic_ = data.parts.traffic
+        model._farewell()
+        model.set_params(warm_start=estimator.warm_start)
+        yield model
+
+
+class OnDaskCV(OnDask):
+    """Chooses C by cross-validation on the cluster, then fits all rows.
+
+    As in memory, but ``cv`` is a number of folds and the score is accuracy.
+    """
+
+    _spread: Any
+
+    def fit(self, X, y, sample_weight=None):
+        """Choose C, then fit, on the current client's cluster."""
+        with all_or_nothing(self), some_client() as (client, where):
+            grid, folds = check_cs(self.Cs), count("cv", self.cv)
+            one_of("rule", self.rule, RULES)
+            if self.scoring not in (None, "accuracy"):
+                raise ValueError(f"On Dask C is chosen by accuracy only, got {self.scoring!r}.")
+            if folds < 2:
+                raise ValueError(f"cv must be at least 2 folds, got cv={self.cv!r}.")
+            data = spread_out(self, client, X, y, sample_weight)
+            model = self._model(positive("tol_cv", self.tol_cv))
+            seed = int(self.random_state or 0)
+            scores = [_fold(model, grid, data, fold, folds, seed, where) for fold in range(folds)]
+            self.Cs_, self.scores_, self.n_splits_ = grid, np.array(scores), folds
+            self.best_index_ = best_index(self.scores_, self.rule)
+            self.C_ = float(grid[self.best_index_])
+            self.best_score_ = float(self.scores_[:, self.best_index_].mean())
+            self._introduce(data)
+            self.where_ = f"{data.parts.n_parts} parts on {where}"
+            final = self._model(self.tol).set_params(C=self.C_, warm_start=False)
+            final._introduce(data)
+            final._fit_parts(data)
+            kept = set(final.get_params(deep=False))
+            vars(self).update({k: v for k, v in vars(final).items() if k not in kept})
+            self.traffic_ = data.parts.traffic
+        self._spread._farewell(self)
+        return self
+
+    def _model(self, tol: float):
+        names = set(self._spread._get_param_names()) - {"C", "warm_start", "tol"}
+        return self._spread(tol=tol, **{name: getattr(self, name) for name in names})
+
+
+class LinearSVMCV(OnDaskCV, linear_svm_cv.LinearSVMCV):
+    """``maxmargin.LinearSVMCV`` on a cluster."""
+
+    _spread = LinearSVM
+    _machines = LinearSVM._machines
+
+
+class LogisticRegressionCV(OnDaskCV, logistic_regression_cv.LogisticRegressionCV):
+    """``maxmargin.LogisticRegressionCV`` on a cluster."""
+
+    _spread = LogisticRegression
+    predict_proba = LogisticRegression.predict_proba
+    predict_log_proba = LogisticRegression.predict_log_proba
+
+
+def _fold(model, grid, data: Data, fold: int, folds: int, seed: int, where: str) -> list[float]:
+    """Accuracy on the rows held out, for every C."""
+    old = data.parts
+    blocks = [
+        old.client.submit(_without, block, part, fold, folds, seed, pure=False)
+        for part, block in enumerate(old.blocks)
+    ]
+    parts = DaskParts(old.client, blocks, old.n_features, old.traffic)
+    rest = data._replace(parts=parts)
+    scores = []
+    for fitted in _along(model, grid, rest, where):
+        right, seen = 0.0, 0.0
+        votes = getattr(fitted, "multiclass", None) == "pairs" and len(data.classes) > 2
+        told = fitted.coef_, fitted.intercept_, len(data.classes), votes, fold, folds, seed
+        for part in range(old.n_parts):
+            some = old.ask_one(part, _judge, part, *told)
+            right, seen = right + some[0], seen + some[1]
+        scores.append(right / seen)
+    return scores
+
+
+def _fold_of(block: Block, part: int, folds: int, seed: int) -> np.ndarray:
+    """Every row's fold: a random order of each class's rows, dealt out in turn."""
+    fold = np.empty(len(block.y), dtype=np.int64)
+    for code in np.unique(block.y):
+        mine = np.flatnonzero(block.y == code)
+        rng = np.random.default_rng([seed, part, int(code)])
+        fold[rng.permutation(mine)] = (np.arange(len(mine)) + rng.integers(folds)) % folds
+    return fold
+
+
+def _without(block: Block, part: int, fold: int, folds: int, seed: int) -> Block:
+    """The same rows; those of the fold weigh nothing."""
+    inside = _fold_of(block, part, folds, seed) != fold
+    weight = inside.astype(float) if block.weight is None else inside * block.weight
+    return block._replace(weight=weight)
+
+
+def _judge(block: Block, memory, part: int, W, b, k: int, pairs: bool, fold, folds, seed):
+    """The weight of the rows held out that are classified rightly, and of all of them."""
+    from ..estimators.votes import votes
+
+    mine = np.flatnonzero(_fold_of(block, part, folds, seed) == fold)
+    f = np.asarray(block.X[mine] @ W.T) + b
+    f = votes(f, k) if pairs else f
+    guess = (f[:, 0] > 0).astype(int) if f.shape[1] == 1 else f.argmax(axis=1)
+    weight = np.ones(len(mine)) if block.weight is None else block.weight[mine]
+    return memory, (float(weight[guess == block.y[mine]].sum()), float(weight.sum()))
+
+
+__all__ = ["CPath", "LinearSVMCV", "LogisticRegressionCV", "c_path"]

@@ -1,0 +1,55 @@
+"""Recompute a certificate where the data are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..certify.certificate import Certificate
+from ..estimators.svm_reduced import together
+from ..estimators.validation import positive
+from ..parts.certify_smooth import certify_smooth
+from ..parts.hinge_proof import certify_parts, from_margins, repair_parts, set_none
+from ..parts.hinge_tasks import Machine, ask_total, begin
+from ..parts.smooth import Asked
+from ..problem.losses import LOSSES
+from ..problem.problem import Bias
+from .extra import some_client
+from .inputs import Data, spread_out
+
+
+def verify(model: Any, X, y, sample_weight=None) -> Certificate:
+    """The certificate of a fitted LinearSVM or LogisticRegression on a Dask collection.
+
+    Multipliers are rebuilt from the margins, so that nothing is taken from the fit but the
+    weights: for the hinge this proves less than ``certificate_`` does.
+    """
+    with some_client() as (client, _):
+        data = spread_out(model, client, X, y, sample_weight)
+        if hasattr(model, "multiclass"):
+            return _svm(model, data)
+        if not hasattr(model, "C"):
+            raise TypeError(
+                "spread.verify recomputes the gap of a LinearSVM or a LogisticRegression, got "
+                f"{type(model).__name__}. Closed forms carry their proof in certificate_."
+            )
+        bias = Bias.FREE if model.fit_intercept else Bias.NONE
+        asked = Asked(len(data.classes), positive("C", model.C), bias)
+        mean = ask_total(data.parts, begin, Machine(1.0, LOSSES["hinge"])).sum_x / data.n
+        return certify_smooth(data.parts, asked, model.coef_, model.intercept_, 1e-9, mean)[1]
+
+
+def _svm(model, data: Data) -> Certificate:
+    proofs = []
+    for q, (first, second) in enumerate(model._machines(len(data.classes))):
+        machine = Machine(float(model.C), LOSSES[model.loss], model._bias(), first, second)
+        parts, w, b = data.parts.fork(), model.coef_[q], float(model.intercept_[q])
+        census = ask_total(parts, begin, machine)
+        mean = census.sum_x / max(1, census.alive)
+        ask_total(parts, from_margins, machine, w, b)
+        repair_parts(parts, machine)
+        proof, _ = certify_parts(parts, machine, w, b, mean)
+        if not proof.dual >= 0.0:
+            ask_total(parts, set_none, machine)
+            proof, _ = certify_parts(parts, machine, w, b, mean)
+        proofs.append(proof)
+    return proofs[0] if len(proofs) == 1 else together(model, proofs)
