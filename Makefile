@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 DATA ?=
 
-.PHONY: run test check bench bench-streams soak gallery clean
+.PHONY: run test check bench bench-streams bench-spread soak gallery clean
 
 run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
@@ -40,6 +40,9 @@ bench: $(VENV)/.installed-bench
 
 bench-streams: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.streams
+
+bench-spread: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.spread
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "maxmargin needs Python 3.11 or newer: set PYTHON=...")'

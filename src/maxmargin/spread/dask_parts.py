@@ -37,6 +37,7 @@ class DaskParts:
         self.n_parts, self.n_features = len(blocks), n_features
         self.state: list[Any] = [None] * len(blocks)
         self.traffic = traffic or Traffic(len(blocks))
+        self._anchor: list[Any] = []
         self._asked = 0
 
     def ask(self, task: Callable, *told: Any) -> Iterator[Any]:
@@ -84,7 +85,8 @@ class DaskParts:
             shelf.delete()
         if len(self.client.scheduler_info()["workers"]) > 1:
             self.client.replicate(state, n=2)
-        self.state = state
+        # Held until the next time: what is lost after now is computed again from here.
+        self.state = self._anchor = state
 
 
 def _run(block: Any, state: Any, question: Told) -> tuple[Any, Any]:

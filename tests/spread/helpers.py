@@ -1,0 +1,38 @@
+"""Small data, and Dask collections of them in every shape."""
+
+from __future__ import annotations
+
+import dask
+import dask.array as da
+import numpy as np
+from scipy import sparse
+
+
+def clouds(n=240, d=4, k=2, seed=0):
+    """Gaussian clouds with string labels."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(k, size=n)
+    codes[:k] = np.arange(k)
+    X = rng.standard_normal((n, d)) + 1.2 * rng.standard_normal((k, d))[codes]
+    return X, np.array(["ash", "elm", "fir", "oak"])[codes]
+
+
+def spread(X, y, cuts, unknown=False):
+    """Dask arrays cut at ``cuts``; sparse rows stay sparse; sizes may be left unknown."""
+    edges = [0, *cuts, len(y)]
+    pieces = [(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    meta = X[:0] if sparse.issparse(X) else np.empty((0, 0), X.dtype)
+    rows = [
+        da.from_delayed(
+            dask.delayed(X[a:b]), (np.nan if unknown else b - a, X.shape[1]), X.dtype, meta=meta
+        )
+        for a, b in pieces
+    ]
+    labels = [
+        da.from_delayed(dask.delayed(y[a:b]), (np.nan if unknown else b - a,), y.dtype)
+        for a, b in pieces
+    ]
+    return (
+        da.concatenate(rows, allow_unknown_chunksizes=unknown),
+        da.concatenate(labels, allow_unknown_chunksizes=unknown),
+    )

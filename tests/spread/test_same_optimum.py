@@ -1,0 +1,146 @@
+"""On a cluster of processes every estimator finds what it finds in memory."""
+
+from __future__ import annotations
+
+import warnings
+
+import dask.array as da
+import numpy as np
+import pytest
+from scipy import sparse
+
+import maxmargin
+from maxmargin import spread as on_dask
+from tests.spread.helpers import clouds, spread
+
+TWO = [
+    ("LinearSVM", {"tol": 1e-5}),
+    ("LinearSVM", {"loss": "squared_hinge", "tol": 1e-5}),
+    ("LogisticRegression", {"tol": 1e-6}),
+    ("LeastSquaresClassifier", {"alpha": 0.1}),
+    ("FisherDiscriminant", {}),
+    ("Perceptron", {"order": "cycle", "max_passes": 5}),
+]
+MORE = [
+    ("LinearSVM", {"multiclass": "rest", "tol": 1e-3}),
+    ("LinearSVM", {"multiclass": "pairs", "tol": 1e-3}),
+    ("LogisticRegression", {"tol": 1e-6}),
+    ("LeastSquaresClassifier", {}),
+    ("FisherDiscriminant", {}),
+    ("Perceptron", {"order": "cycle", "max_passes": 5}),
+]
+
+
+def both(name, parameters, X, y, DX, Dy, **fit):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a perceptron that ran out of passes
+        ours = getattr(on_dask, name)(**parameters).fit(DX, Dy, **fit)
+        known = {key: np.asarray(value) for key, value in fit.items()}
+        return ours, getattr(maxmargin, name)(**parameters).fit(X, y, **known)
+
+
+def agree(name, parameters, ours, theirs, X):
+    if name in ("LinearSVM", "LogisticRegression"):
+        tol = parameters["tol"]
+        assert ours.certificate_.holds(tol)
+        assert ours.certificate_.primal == pytest.approx(theirs.certificate_.primal, rel=2 * tol)
+        assert ours.certificate_.dual <= theirs.certificate_.primal * (1 + 1e-12)
+    else:
+        # The perceptron makes the same updates in the same order; closed forms have one answer,
+        # which Fisher's eigenproblem squares: J is proved to 1e-12, the direction to its root.
+        near = 1e-5 if name == "FisherDiscriminant" else 1e-8
+        assert ours.coef_ == pytest.approx(theirs.coef_, rel=near, abs=near)
+        assert ours.intercept_ == pytest.approx(theirs.intercept_, rel=near, abs=near)
+    assert ours.coef_.shape == theirs.coef_.shape
+    assert ours.classes_.tolist() == theirs.classes_.tolist()
+    assert np.mean(ours.predict(X) == theirs.predict(X)) > 0.98
+
+
+@pytest.mark.parametrize(("name", "parameters"), TWO)
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_two_classes_in_uneven_partitions_of_unknown_sizes(client, name, parameters, kind):
+    X, y = clouds()
+    if kind == "sparse":
+        X = sparse.csr_matrix(X * (np.abs(X) > 0.3))
+    # The second partition is empty, the first has one class only.
+    order = np.argsort(y == y[0], kind="stable")
+    X, y = X[order], y[order]
+    DX, Dy = spread(X, y, [20, 20, 150], unknown=True)
+    ours, theirs = both(name, parameters, X, y, DX, Dy)
+    agree(name, parameters, ours, theirs, X)
+
+
+@pytest.mark.parametrize(("name", "parameters"), MORE)
+def test_three_classes(client, name, parameters):
+    X, y = clouds(k=3)
+    ours, theirs = both(name, parameters, X, y, *spread(X, y, [100]))
+    agree(name, parameters, ours, theirs, X)
+
+
+def test_weights_classes_and_float32(client):
+    X, y = clouds()
+    X = X.astype(np.float32)
+    weight = np.random.default_rng(0).uniform(0, 2, len(y))
+    DX, Dy = spread(X, y, [100])
+    parameters = {"tol": 1e-4, "class_weight": "balanced"}
+    ours, theirs = both(
+        "LinearSVM", parameters, X, y, DX, Dy, sample_weight=da.from_array(weight, chunks=60)
+    )
+    agree("LinearSVM", parameters, ours, theirs, X)
+
+
+def test_dataframes_keep_their_names(client):
+    pandas = pytest.importorskip("pandas")
+    import dask.dataframe as dd
+
+    X, y = clouds()
+    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"]).assign(label=y)
+    table = dd.from_pandas(frame, npartitions=3)
+    model = on_dask.LogisticRegression(tol=1e-4).fit(table[["a", "b", "c", "d"]], table["label"])
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    theirs = maxmargin.LogisticRegression(tol=1e-4).fit(X, y).certificate_
+    assert model.certificate_.primal == pytest.approx(theirs.primal, rel=2e-4)
+
+
+def test_predictions_are_lazy_for_dask_and_at_once_for_numpy(client):
+    X, y = clouds(k=3)
+    DX, Dy = spread(X, y, [100])
+    model = on_dask.LogisticRegression(tol=1e-3).fit(DX, Dy)
+    for method in ("predict", "decision_function", "predict_proba"):
+        lazy, now = getattr(model, method)(DX), getattr(model, method)(X)
+        assert isinstance(lazy, da.Array)
+        assert isinstance(now, np.ndarray)
+        assert lazy.shape == now.shape
+        assert np.array_equal(lazy.compute(), now)
+
+
+def test_verify_on_the_cluster_and_on_one_machine_say_the_same(client):
+    X, y = clouds()
+    DX, Dy = spread(X, y, [100])
+    for model in (on_dask.LinearSVM(tol=1e-4), on_dask.LogisticRegression(tol=1e-6)):
+        model.fit(DX, Dy)
+        there = on_dask.verify(model, DX, Dy)
+        base = getattr(maxmargin, type(model).__name__)(**model.get_params())
+        here = base.fit(X, y)
+        here.coef_, here.intercept_ = model.coef_, model.intercept_
+        here.__dict__["alpha_"] = np.empty(0)  # so that they are rebuilt from the margins
+        here = maxmargin.verify(here, X, y)
+        assert there.primal == pytest.approx(here.primal, rel=1e-9)
+        assert there.primal == pytest.approx(model.certificate_.primal, rel=1e-9)
+        assert there.dual <= there.primal
+
+
+def test_paths_and_cross_validation(client):
+    X, y = clouds()
+    DX, Dy = spread(X, y, [100])
+    path = on_dask.c_path(on_dask.LinearSVM(tol=1e-3), DX, Dy, Cs=[0.01, 0.1])
+    for C, model in zip(path.Cs, path.models, strict=True):
+        exact = maxmargin.LinearSVM(C=C, tol=1e-3).fit(X, y).certificate_
+        assert model.certificate_.primal == pytest.approx(exact.primal, rel=2e-3)
+    search = on_dask.LogisticRegressionCV(Cs=[1e-4, 1.0], cv=2, tol=1e-3).fit(DX, Dy)
+    assert search.scores_.shape == (2, 2)
+    assert search.C_ == 1.0
+    assert search.certificate_.holds(1e-3)
+    assert abs(search.best_score_ - search.score(X, y)) < 0.1
+    again = on_dask.LogisticRegressionCV(Cs=[1e-4, 1.0], cv=2, tol=1e-3).fit(DX, Dy)
+    assert np.array_equal(search.scores_, again.scores_)
