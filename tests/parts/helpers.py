@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 
@@ -16,7 +17,7 @@ class Here:
         edges = [0, *cuts, len(y)]
         self.blocks = [
             Block(X[a:b], np.asarray(y[a:b]), None if weight is None else weight[a:b])
-            for a, b in zip(edges, edges[1:], strict=False)
+            for a, b in pairwise(edges)
         ]
         self.memory = [None] * len(self.blocks)
         self.n_parts, self.n_features = len(self.blocks), X.shape[1]

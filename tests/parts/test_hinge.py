@@ -79,7 +79,8 @@ def test_the_certificate_is_that_of_memory():
     assert ours.dual == pytest.approx(whole.dual, rel=1e-12)
     assert ours.kkt_violation == pytest.approx(whole.kkt_violation, abs=1e-12)
     assert ours.problem == whole.problem
-    assert ours.feasible and whole.feasible
+    assert ours.feasible
+    assert whole.feasible
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -108,7 +109,8 @@ def test_repair_makes_any_multipliers_feasible():
         memory[machine.key] = share._replace(alpha=rng.uniform(-0.5, 1.5, len(share.alpha)))
     repair_parts(parts, machine)
     alpha = np.concatenate([m[machine.key].alpha for m in parts.memory])
-    assert alpha.min() >= 0.0 and alpha.max() <= 1.0
+    assert alpha.min() >= 0.0
+    assert alpha.max() <= 1.0
     assert abs(alpha @ y) <= 1e-12 * alpha.sum()
     assert ask_total(parts, weigh, machine)[2] == pytest.approx(0.0, abs=1e-12)
 
@@ -141,7 +143,8 @@ def test_tasks_write_nothing_they_were_given():
 
     parts.ask = watched
     solve_hinge(parts, machine, Watch(tol=1e-4))
-    assert kept and all(kept)
+    assert kept
+    assert all(kept)
 
 
 def test_a_badly_scaled_problem_at_large_C():
@@ -164,5 +167,6 @@ def test_best_in_triangle(seed):
     t = best_in_triangle(g, H)
     grid = np.array([(a, b) for a in np.linspace(0, 1, 41) for b in np.linspace(0, 1 - a, 41)])
     values = grid @ g - 0.5 * np.einsum("ij,jk,ik->i", grid, H, grid)
-    assert t.min() >= 0 and t.sum() <= 1 + 1e-12
+    assert t.min() >= 0
+    assert t.sum() <= 1 + 1e-12
     assert g @ t - 0.5 * t @ H @ t >= values.max() - 1e-9

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import dask
 import dask.array as da
 import numpy as np
@@ -20,7 +22,7 @@ def clouds(n=240, d=4, k=2, seed=0):
 def spread(X, y, cuts, unknown=False):
     """Dask arrays cut at ``cuts``; sparse rows stay sparse; sizes may be left unknown."""
     edges = [0, *cuts, len(y)]
-    pieces = [(a, b) for a, b in zip(edges, edges[1:], strict=False)]
+    pieces = list(pairwise(edges))
     meta = X[:0] if sparse.issparse(X) else np.empty((0, 0), X.dtype)
     rows = [
         da.from_delayed(

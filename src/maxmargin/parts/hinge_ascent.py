@@ -80,7 +80,8 @@ def propose(problem: Problem, share: Share, told: Round) -> tuple[Share, Proposa
     alpha = np.clip(told.mix @ share.points, 0.0, problem.cap)
     f = scores(problem.rows, told.w)
     losses = _losses(problem.loss, problem.y, problem.c, f, told.scales, told.biases)
-    leapt, stopped, w = alpha, 0.0, told.w.copy()
+    leapt, w = alpha, told.w.copy()
+    stopped: np.ndarray | float = 0.0
     if told.away is not None:
         aim = told.aim @ share.points
         leapt = np.clip(aim, 0.0, problem.cap)

@@ -3,9 +3,10 @@
     min over w, b    ½‖w‖² + Σ max over a in [0, cap_i] of  a z_i − (a − aᵏ_i)²/(2σ_i)
                      z_i = 1 − y_i ((x_i − μ)·w + b)
 
-A step asks the parts three things: gradient and curvature at the present point (one vector
-and, where there are few columns, one d × d matrix), then the slope at some places along the
-direction (a few numbers), where the exact step is read off.  With many columns the curvature is
+A step asks the parts once: for the slope at some places along the direction (a few numbers), and
+for gradient and curvature where the whole step would end (one vector and, where there are few
+columns, one d × d matrix).  Where the whole step is too long or too short they are asked again,
+for slopes in between and then for gradient and curvature there.  With many columns the curvature is
 never formed; conjugate gradients ask for its products, one vector each, with rows that are free
 only.  Multipliers, slacks and their changes stay with the parts.
 """
@@ -31,9 +32,12 @@ GRAM_COLUMNS = 512
 KAPPA = 0.5
 # Steps at which parts tell the slope, relative to the Newton step; it is told again in between.
 STEPS = np.array([0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 4.0, 16.0])
+WHOLE = int(np.flatnonzero(STEPS == 1.0)[0])
 LOOKS = 12
 # A line search ends when the slope has fallen to this share of what it was.
 STEEP = 0.3
+# A whole step that leaves no more of it has met no kink.
+EXACT = 1e-6
 # Conjugate gradients end at this share of the gradient, or after so many products.
 ROUGH = 0.1
 PRODUCTS = 200
@@ -67,50 +71,81 @@ def start(problem: Problem, share: Share, mu, w, b, warm: bool) -> tuple[Share, 
     return share._replace(alpha=alpha, points=alpha[None, :], z=z, dz=None, trial=None), 0
 
 
-def evaluate(problem: Problem, share: Share, told: Smooth, t: float, took: bool):
+def evaluate(problem: Problem, share: Share, told: Smooth, t: float, took: bool, pending: bool):
     """Go t along the direction; answer with gradient and curvature there."""
+    share = settled(share, pending)
     assert share.z is not None
-    z = share.z + t * share.dz if t else share.z
+    z = share.z if share.dz is None or t == 0.0 else share.z + t * share.dz
     alpha = share.trial if took and share.trial is not None else share.alpha
+    trial, free, sums = _sums(problem, told, z, alpha)
+    share = share._replace(
+        alpha=alpha, points=alpha[None, :], z=z, dz=None, trial=trial, free=free, ahead=None
+    )
+    return share, sums
+
+
+def advance(problem: Problem, share: Share, told: Smooth, dw, db, steps, pending: bool):
+    """Slopes at some steps along (dw, db), and gradient and curvature at its end."""
+    share = settled(share, pending)
+    assert share.z is not None
+    dz = -problem.y * (scores(problem.rows, dw) + (db - float(told.mu @ dw)))
+    *ahead, sums = _sums(problem, told, share.z + dz, share.alpha)
+    share = share._replace(dz=dz, ahead=tuple(ahead))
+    return share, (_slopes(problem, share, told, steps), sums)
+
+
+def probe(problem: Problem, share: Share, told: Smooth, steps):
+    """Slopes at some more steps along the direction last told; no row is read."""
+    return share, _slopes(problem, share, told, steps)
+
+
+def product(block: Block, memory: Any, machine: Machine, told: Smooth, p, pb: float, pending: bool):
+    """Σ over free rows of s (x − μ) ((x − μ)·p + pb), and Σ s ((x − μ)·p + pb)."""
+    share = settled(memory[machine.key], pending)
+    rows, s = share.free
+    m = s * (scores(rows, p) + (pb - float(told.mu @ p)))
+    moment = float(m.sum())
+    return {**memory, machine.key: share}, (combine(rows, m) - moment * told.mu, moment)
+
+
+def keep(problem: Problem, share: Share, took: bool, pending: bool) -> tuple[Share, int]:
+    """The multipliers on trial become the part's own."""
+    share = settled(share, pending)
+    alpha = share.trial if took and share.trial is not None else share.alpha
+    alpha = np.clip(alpha, 0.0, problem.cap)
+    return Share(share.q, alpha, alpha[None, :], share.epochs), 0
+
+
+def settled(share: Share, pending: bool) -> Share:
+    """Where the part stands: one whole step ahead, if that was agreed on and not yet done."""
+    if not pending:
+        return share
+    assert share.z is not None
+    trial, free = share.ahead
+    return share._replace(z=share.z + share.dz, dz=None, trial=trial, free=free, ahead=None)
+
+
+def _sums(problem: Problem, told: Smooth, z, alpha) -> tuple[np.ndarray, Any, Sums]:
+    """Multipliers on trial at slacks z, the free rows if they are needed again, and the sums."""
     sigma, base = _sigma(problem, told.kappa, alpha)
     trial, free = np.empty(len(z)), np.empty(len(z), dtype=np.int64)
     count, r, complementarity, loss = activity(z, base, sigma, problem.cap, problem.y, trial, free)
     v = combine(problem.rows, trial * problem.y) - r * told.mu
-    J = free[:count]
-    kept = None
+    J, kept = free[:count], None
+    s = sigma[J]
     if told.gram:
-        curvature, pull = column_gram(problem.rows, J, sigma[J], told.mu)
+        curvature, pull = column_gram(problem.rows, J, s, told.mu)
     else:
-        kept = take(problem.rows, J), sigma[J]
+        kept = take(problem.rows, J), s
         curvature, pull = _diagonal(*kept, told.mu)
-    share = share._replace(alpha=alpha, z=z, trial=trial, points=alpha[None, :], free=kept)
-    answer = Sums(v, r, complementarity, loss, count, curvature, pull, float(sigma[J].sum()))
-    return share, answer
+    stiffness = float(s.sum())
+    return trial, kept, Sums(v, r, complementarity, loss, count, curvature, pull, stiffness)
 
 
-def probe(problem: Problem, share: Share, told: Smooth, dw, db, steps):
-    """The slope along (dw, db) at some steps, without the quadratic's share."""
-    dz = share.dz
-    if dw is not None:
-        dz = -problem.y * (scores(problem.rows, dw) + (db - float(told.mu @ dw)))
-        share = share._replace(dz=dz)
+def _slopes(problem: Problem, share: Share, told: Smooth, steps) -> np.ndarray:
+    """The slope along the direction, without the quadratic's share."""
     sigma, base = _sigma(problem, told.kappa, share.alpha)
-    slopes = [_slope(share.z, dz, base, sigma, problem.cap, t)[0] for t in steps]
-    return share, np.array(slopes)
-
-
-def product(block: Block, memory: Any, machine: Machine, told: Smooth, p, pb: float):
-    """Σ over free rows of s (x − μ) ((x − μ)·p + pb), and Σ s ((x − μ)·p + pb)."""
-    rows, s = memory[machine.key].free
-    m = s * (scores(rows, p) + (pb - float(told.mu @ p)))
-    moment = float(m.sum())
-    return memory, (combine(rows, m) - moment * told.mu, moment)
-
-
-def keep(problem: Problem, share: Share, took: bool) -> tuple[Share, int]:
-    """The multipliers on trial become the part's own."""
-    alpha = np.clip(share.trial if took else share.alpha, 0.0, problem.cap)
-    return Share(share.q, alpha, alpha[None, :], share.epochs), 0
+    return np.array([_slope(share.z, share.dz, base, sigma, problem.cap, t)[0] for t in steps])
 
 
 def _sigma(problem: Problem, kappa: float, alpha) -> tuple[np.ndarray, np.ndarray]:
@@ -148,6 +183,8 @@ class Newton:
         self.w, self.b = np.zeros(d), 0.0
         self.w_best, self.b_best = self.w, 0.0
         self.primal, self.dual = np.inf, -np.inf
+        self.left = np.inf  # the slope at the end of the last whole step, relative to its start
+        self.pending = False  # whether the parts have not yet made the last step
 
     def run(self, tol: float, w=None, b: float = 0.0, warm: bool = False) -> Ending:
         """Minimise from (w, b); ``warm``: with the multipliers the parts hold."""
@@ -165,7 +202,8 @@ class Newton:
             ending = stop.ending
         except KeyboardInterrupt:
             ending = Ending.INTERRUPTED
-        ask_total(self.parts, keep, self.machine, took)
+        ask_total(self.parts, keep, self.machine, took, self.pending)
+        self.pending = False
         return ending
 
     def _augment(self, tol: float) -> tuple[Ending, bool]:
@@ -188,26 +226,35 @@ class Newton:
 
     def _minimise(self, enough, took: bool) -> tuple[Terms, bool]:
         """Newton steps until ``enough(terms)``, and whether it was, as ``took`` tells of before."""
-        told, t, whole, last = Smooth(self.mu, self.kappa, self.gram), 0.0, False, -1
-        terms = Terms(np.inf, np.inf, np.inf)
+        told, exact, last, before = Smooth(self.mu, self.kappa, self.gram), False, -1, np.inf
+        sums = self._ask(evaluate, told, 0.0, took)
         for _ in range(INNER_STEPS):
-            sums = ask_total(self.parts, evaluate, self.machine, told, t, took)
-            took = False
             terms, g_w, g_b = self._terms(sums)
-            # A full step that leaves the number of free rows as it was ended, most likely, exactly.
-            if enough(terms) or (whole and sums.free == last and terms.gap <= self._before):
+            if enough(terms) or (exact and sums.free == last and terms.gap <= before):
                 return terms, True
             if not np.isfinite(terms.gap):
                 break
-            self._before, last = terms.gap, sums.free
+            before, last = terms.gap, sums.free
             self.watch.step()
             dw, db = self._direction(told, sums, g_w, g_b)
-            t = self._step(told, dw, db, g_w, g_b)
-            if t == 0.0:
+            begin = float(g_w @ dw) + g_b * db
+            if not begin < 0.0:
                 break
-            whole = abs(t - 1.0) < 1e-3
+            slopes, sums = self._ask(advance, told, dw, db, STEPS)
+            t = self._step(told, dw, db, begin, slopes)
+            self.pending = t == 1.0
+            # A step that stays on its quadratic piece leaves only rounding of the slope.
+            exact = self.pending and self.left <= EXACT
             self.w, self.b = self.w + t * dw, self.b + t * db
+            if not self.pending:
+                sums = self._ask(evaluate, told, t, False)
         return terms, False
+
+    def _ask(self, task, told: Smooth, *args):
+        """Ask about the present point, which the parts may still have to go to."""
+        answer = ask_total(self.parts, task, self.machine, told, *args, self.pending)
+        self.pending = False
+        return answer
 
     def _terms(self, sums: Sums) -> tuple[Terms, np.ndarray, float]:
         """The pieces of the gap, and the gradient."""
@@ -256,7 +303,9 @@ class Newton:
         p, size = y, float(res @ y)
         goal = ROUGH**2 * size
         for _ in range(PRODUCTS):
-            Hp, Hb = total(self.parts, product, self.machine, told, p[:-1], float(p[-1]))
+            asked = self.machine, told, p[:-1], float(p[-1]), self.pending
+            Hp, Hb = total(self.parts, product, *asked)
+            self.pending = False
             Ap = np.append(Hp + p[:-1], Hb + delta * p[-1])
             curvature = float(p @ Ap)
             if not curvature > 0.0:
@@ -270,32 +319,32 @@ class Newton:
             p, size = y + (new / size) * p, new
         return x[:-1], float(x[-1])
 
-    def _step(self, told: Smooth, dw, db: float, g_w, g_b) -> float:
-        """The root of the increasing, piecewise linear slope along the direction."""
-        begin = float(g_w @ dw) + g_b * db
-        if not begin < 0.0:
-            return 0.0
+    def _step(self, told: Smooth, dw, db: float, begin: float, answer) -> float:
+        """The root of the increasing, piecewise linear slope, which is ``begin`` at 0."""
         slope, curvature = float(self.w @ dw), float(dw @ dw)
         if self.machine.bias is Bias.PENALIZED:
             slope, curvature = slope + self.b * db, curvature + db * db
-        steps, asked_dw, lo, hi = STEPS, dw, (0.0, begin), (np.inf, np.inf)
-        for _ in range(LOOKS):
-            answer = ask_total(self.parts, probe, self.machine, told, asked_dw, db, steps)
-            asked_dw = None  # the parts remember it
+        steps, lo, hi = STEPS, (0.0, begin), (np.inf, np.inf)
+        for look in range(LOOKS):
             slopes = answer + slope + steps * curvature
+            if look == 0:
+                self.left = abs(float(slopes[WHOLE] / begin))
+                if self.left <= STEEP:
+                    return 1.0
             best = int(np.abs(slopes).argmin())
             if abs(slopes[best]) <= STEEP * -begin:
                 return float(steps[best])
-            below = np.flatnonzero(slopes < 0.0)
-            above = np.flatnonzero(slopes >= 0.0)
+            below, above = np.flatnonzero(slopes < 0.0), np.flatnonzero(slopes >= 0.0)
             if len(below) and steps[below[-1]] > lo[0]:
                 lo = float(steps[below[-1]]), float(slopes[below[-1]])
             if len(above) and steps[above[0]] < hi[0]:
                 hi = float(steps[above[0]]), float(slopes[above[0]])
-            if not np.isfinite(hi[0]):
+            if np.isfinite(hi[0]):
+                # Places between, one of them where a straight line would pass zero.
+                guess = lo[0] - lo[1] * (hi[0] - lo[0]) / (hi[1] - lo[1])
+                between = lo[0] + (hi[0] - lo[0]) * np.linspace(0.0, 1.0, 14)[1:-1]
+                steps = np.sort(np.append(between, guess))
+            else:
                 steps = steps[-1] * np.array([4.0, 16.0, 64.0, 256.0])
-                continue
-            # Places between, one of them where a straight line would pass zero.
-            guess = lo[0] - lo[1] * (hi[0] - lo[0]) / (hi[1] - lo[1])
-            steps = np.sort(np.append(lo[0] + (hi[0] - lo[0]) * np.linspace(0, 1, 14)[1:-1], guess))
+            answer = ask_total(self.parts, probe, self.machine, told, steps)
         return lo[0] if lo[0] > 0.0 else hi[0]

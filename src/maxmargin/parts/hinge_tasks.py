@@ -50,6 +50,7 @@ class Share(NamedTuple):
     dz: np.ndarray | None = None
     trial: np.ndarray | None = None
     free: Any = None  # a copy of the rows whose trial multiplier is free, and their σ
+    ahead: Any = None  # trial and free as they are one whole step ahead
 
 
 class Census(NamedTuple):

@@ -47,7 +47,7 @@ class LogisticRegression(OnDask, in_memory.LogisticRegression):
 
     def _warm(self, asked: Asked, d: int):
         """The present solution, if one is to be continued and has the right shape."""
-        known = getattr(self, "coef_", None)
+        known = getattr(self, "coef_", np.empty(0))
         if not self.warm_start or np.shape(known) != (asked.columns, d):
             return None
         return self.coef_, self.intercept_

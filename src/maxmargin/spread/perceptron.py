@@ -30,7 +30,7 @@ class Perceptron(OnDask, in_memory.Perceptron):
 
     _weigh_classes = False
 
-    def fit(self, X, y):
+    def fit(self, X, y):  # type: ignore[override]
         """Fit to a Dask array or dataframe X and labels y; there are no weights of rows."""
         return super().fit(X, y)
 

@@ -34,7 +34,7 @@ class CPath(NamedTuple):
 
 
 def c_path(estimator, X, y, Cs=13, sample_weight=None) -> CPath:
-    """Fit ``estimator`` of maxmargin.spread for every C upwards, each fit starting from the last."""
+    """Fit an estimator of maxmargin.spread for every C upwards, each from the last."""
     grid = check_cs(Cs)
     with some_client() as (client, where):
         data = spread_out(estimator, client, X, y, sample_weight)
@@ -64,6 +64,13 @@ class OnDaskCV(OnDask):
     """
 
     _spread: Any
+    Cs: Any
+    cv: int
+    scoring: Any
+    rule: str
+    tol: float
+    tol_cv: float
+    random_state: Any
 
     def fit(self, X, y, sample_weight=None):
         """Choose C, then fit, on the current client's cluster."""
@@ -98,14 +105,16 @@ class OnDaskCV(OnDask):
         return self._spread(tol=tol, **{name: getattr(self, name) for name in names})
 
 
-class LinearSVMCV(OnDaskCV, linear_svm_cv.LinearSVMCV):
+class LinearSVMCV(OnDaskCV, linear_svm_cv.LinearSVMCV):  # type: ignore[misc]
     """``maxmargin.LinearSVMCV`` on a cluster."""
 
     _spread = LinearSVM
     _machines = LinearSVM._machines
 
 
-class LogisticRegressionCV(OnDaskCV, logistic_regression_cv.LogisticRegressionCV):
+class LogisticRegressionCV(  # type: ignore[misc]
+    OnDaskCV, logistic_regression_cv.LogisticRegressionCV
+):
     """``maxmargin.LogisticRegressionCV`` on a cluster."""
 
     _spread = LogisticRegression
