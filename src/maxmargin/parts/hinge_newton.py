@@ -243,8 +243,8 @@ class Newton:
             slopes, sums = self._ask(advance, told, dw, db, STEPS)
             t = self._step(told, dw, db, begin, slopes)
             self.pending = t == 1.0
-            # A step that stays on its quadratic piece leaves only rounding of the slope.
-            exact = self.pending and self.left <= EXACT
+            # A step that stays on its quadratic piece leaves only rounding, if solved exactly.
+            exact = self.gram and self.pending and self.left <= EXACT
             self.w, self.b = self.w + t * dw, self.b + t * db
             if not self.pending:
                 sums = self._ask(evaluate, told, t, False)
