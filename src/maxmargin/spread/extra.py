@@ -32,7 +32,7 @@ def some_client():
     # Threads of this process: kernels and BLAS let go of the interpreter, and a script without
     # a guard around its main part can start no processes.
     with (
-        distributed.LocalCluster(processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client, "a LocalCluster of threads, started for this fit and closed after it"
