@@ -93,7 +93,8 @@ class _Plain:
     def width(self) -> int:
         """Columns of the answer."""
         classes = len(self.state["classes_"])
-        return 1 if self.method == "predict" or classes == 2 else classes
+        scores = self.method == "decision_function" and classes == 2
+        return 1 if self.method == "predict" or scores else classes
 
     def __call__(self, X):
         from scipy import sparse

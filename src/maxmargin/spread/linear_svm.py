@@ -21,15 +21,14 @@ from .inputs import Data
 class LinearSVM(OnDask, in_memory.LinearSVM):
     """``maxmargin.LinearSVM`` on a cluster: the same parameters, optimum and certificate.
 
-    Two classes, and more with ``multiclass="rest"`` or ``"pairs"``.  C must be finite.
+    Two classes, and more with ``multiclass="rest"`` or ``"pairs"``.  C must be finite.  Multipliers
+    are kept with the parts for the time of a fit, so ``warm_start`` does nothing; ``c_path`` goes on
+    from one C to the next.
     """
 
     def _fit_parts(self, data: Data) -> None:
-        self._watch = watch = make_watch(self)
-        try:
-            fits = self._fits(data, watch)
-        finally:
-            del self._watch
+        watch = make_watch(self)
+        fits = self._fits(data, watch)
         self.coef_ = np.stack([fit.w for fit in fits])
         self.intercept_ = np.array([fit.b for fit in fits])
         longest = float(np.linalg.norm(self.coef_, axis=1).max())
