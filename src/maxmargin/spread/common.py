@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,11 @@ class OnDask:
         """
         with all_or_nothing(self), some_client() as (client, where):
             data = spread_out(self, client, X, y, sample_weight, self._weigh_classes)
-            self._introduce(data)
-            self.where_ = f"{data.parts.n_parts} parts on {where}"
-            self._fit_parts(data)
-            self.traffic_ = data.parts.traffic
+            with closing(data.parts):
+                self._introduce(data)
+                self.where_ = f"{data.parts.n_parts} parts on {where}"
+                self._fit_parts(data)
+                self.traffic_ = data.parts.traffic
         self._farewell()
         return self
 

@@ -37,7 +37,7 @@ class DaskParts:
         self.n_parts, self.n_features = len(blocks), n_features
         self.state: list[Any] = [None] * len(blocks)
         self.traffic = traffic or Traffic(len(blocks))
-        self._anchor: list[Any] = []
+        self._shelves: list[Any] = []
         self._asked = 0
 
     def ask(self, task: Callable, *told: Any) -> Iterator[Any]:
@@ -81,12 +81,18 @@ class DaskParts:
         ]
         self.client.gather(placed)
         state = [shelf.get() for shelf in shelves]
-        for shelf in shelves:
-            shelf.delete()
         if len(self.client.scheduler_info()["workers"]) > 1:
             self.client.replicate(state, n=2)
-        # Held until the next time: what is lost after now is computed again from here.
-        self.state = self._anchor = state
+        # Variables keep the copies until the next time, whichever worker dies: what is lost after
+        # now is computed again from here.
+        self.close()
+        self.state, self._shelves = state, shelves
+
+    def close(self) -> None:
+        """Let go of what the cluster keeps for these parts besides the futures."""
+        for shelf in self._shelves:
+            shelf.delete()
+        self._shelves = []
 
 
 def _run(block: Any, state: Any, question: Told) -> tuple[Any, Any]:

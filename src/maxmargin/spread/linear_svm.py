@@ -21,9 +21,9 @@ from .inputs import Data
 class LinearSVM(OnDask, in_memory.LinearSVM):
     """``maxmargin.LinearSVM`` on a cluster: the same parameters, optimum and certificate.
 
-    Two classes, and more with ``multiclass="rest"`` or ``"pairs"``.  C must be finite.  Multipliers
-    are kept with the parts for the time of a fit, so ``warm_start`` does nothing; ``c_path`` goes on
-    from one C to the next.
+    Two classes, and more with ``multiclass="rest"`` or ``"pairs"``.  C must be finite.
+    Multipliers are kept with the parts for the time of a fit, so ``warm_start`` does nothing;
+    ``c_path`` goes on from one C to the next.
     """
 
     def _fit_parts(self, data: Data) -> None:

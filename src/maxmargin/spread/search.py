@@ -8,6 +8,7 @@ every fit starts from the last.
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,8 @@ def c_path(estimator, X, y, Cs=13, sample_weight=None) -> CPath:
     grid = check_cs(Cs)
     with some_client() as (client, where):
         data = spread_out(estimator, client, X, y, sample_weight)
-        return CPath(grid, list(_along(estimator, grid, data, where)))
+        with closing(data.parts):
+            return CPath(grid, list(_along(estimator, grid, data, where)))
 
 
 def _along(estimator, grid, data: Data, where: str):
@@ -93,7 +95,8 @@ class OnDaskCV(OnDask):
             self.where_ = f"{data.parts.n_parts} parts on {where}"
             final = self._model(self.tol).set_params(C=self.C_, warm_start=False)
             final._introduce(data)
-            final._fit_parts(data)
+            with closing(data.parts):
+                final._fit_parts(data)
             kept = set(final.get_params(deep=False))
             vars(self).update({k: v for k, v in vars(final).items() if k not in kept})
             self.traffic_ = data.parts.traffic
@@ -140,6 +143,7 @@ def _fold(model, grid, data: Data, fold: int, folds: int, seed: int, where: str)
             some = old.ask_one(part, _judge, part, *told)
             right, seen = right + some[0], seen + some[1]
         scores.append(right / seen)
+    parts.close()
     return scores
 
 
