@@ -41,8 +41,9 @@ UNBALANCED = 0.01
 # Biases and lengths of w at which the primal is looked at, in units that grow and shrink.
 BIASES = np.array([-1.0, -0.3, -0.1, -0.03, 0.0, 0.03, 0.1, 0.3, 1.0])
 SCALES = np.array([-1.0, 0.0, 1.0])
-# Rounds over which the speed is measured, and how many to come are too many.
-WINDOW, FAR = 10, 120
+# Rounds over which the speed is measured, once as many again are made, for the first ones tell
+# little; and how many to come are too many.
+WINDOW, FAR = 25, 120
 
 
 class Round(NamedTuple):
@@ -177,7 +178,7 @@ class Ascent:
                 gaps.append((self.primal - self.dual) / self.primal)
                 if gaps[-1] <= tol:
                     return Ending.REACHED
-                if len(gaps) > WINDOW + 1 and rounds_left(gaps[-1 - WINDOW], gaps[-1], tol) > FAR:
+                if len(gaps) > 2 * WINDOW and rounds_left(gaps[-1 - WINDOW], gaps[-1], tol) > FAR:
                     return Ending.STALLED
         except OutOfBudget as stop:
             return stop.ending
