@@ -22,7 +22,8 @@ from ..problem.losses import value
 from ..problem.problem import Bias, Problem
 from ..represent.rows import combine, scores
 from ..solve.contract import Ending, OutOfBudget, Watch
-from ..solve.descent import EMPTY, OMEGA, SOFTNESS, STIFFNESS
+from ..solve.descent import EMPTY, SOFTNESS, STIFFNESS
+from ..solve.march import OMEGA
 from ..solve.sweep import POINT, awake, settle, sweep
 from .hinge_tasks import Census, Machine, Share, ask_total, bends
 from .parts import Parts
