@@ -132,8 +132,11 @@ def work(what: str, path: str, memory: str, dtype: str) -> dict:
         read = passes[1] if len(passes) > 1 else 0.0
     seconds = time.perf_counter() - began
     gap = model.certificate_.relative_gap
-    return {"seconds": seconds, "cpu": time.process_time() - worked, "read": read, "peak": peak() - before, "gap": gap,
-            "passes": len(passes), "objective": model.certificate_.primal}  # fmt: skip
+    return {
+        "seconds": seconds, "cpu": time.process_time() - worked, "read": read,
+        "peak": peak() - before, "gap": gap, "passes": len(passes),
+        "objective": model.certificate_.primal,
+    }  # fmt: skip
 
 
 def _warm_up(sparse: bool, dtype: str) -> None:
