@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import signal
 from pathlib import Path
 
 _ROOT = Path(__file__).parent.parent
@@ -15,3 +16,7 @@ def _fingerprint() -> str:
 
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _fingerprint()))
+
+# A shell without a terminal starts background jobs with Ctrl-C ignored; the tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

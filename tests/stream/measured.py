@@ -21,8 +21,9 @@ def main() -> None:
     model = {"svm": LinearSVM(tol=1e-3), "logistic": LogisticRegression(tol=1e-3)}[name]
     sparse = path.endswith(".svm")
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((3000, 20)).astype(np.float64 if not path.endswith("t") else np.float32)
-    y = (X[:, 0] + rng.standard_normal(3000) > 0).astype(int)
+    n = 60_000  # so many that every kernel the file will need is loaded
+    X = rng.standard_normal((n, 20)).astype(np.float64 if not path.endswith("t") else np.float32)
+    y = (X[:, 0] + rng.standard_normal(n) > 0).astype(int)
     fit_stream(model, [(csr_matrix(X) if sparse else X, y)])  # loads and compiles everything
     before = status("VmRSS")
     source = open_source(path, **({} if sparse else {"target": "label"}))

@@ -60,7 +60,7 @@ def read_header(source: Source) -> list[str]:
 
 
 def stream_table(
-    source: Source, types: dict[str, pa.DataType], rows: int = ROWS, piece: int = PIECE
+    source: Source, types: dict[str, pa.DataType], rows: int = ROWS, piece: int | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Some rows at a time, the columns named in ``types`` as these types where the format has
     none of its own; other columns may come along.  ``piece``: bytes of a CSV file parsed at once.
@@ -160,7 +160,9 @@ def _concatenated(pieces, names: list[str], source: Source, types: dict) -> pa.T
     return pa.concat_tables([begin, *_in_parallel(pieces, names, source, types, None)])
 
 
-def _stream_csv(source: Source, types: dict, rows: int, piece: int) -> Iterator[pa.RecordBatch]:
+def _stream_csv(
+    source: Source, types: dict, rows: int, piece: int | None
+) -> Iterator[pa.RecordBatch]:
     with source.open() as file:
         pieces = _pieces(file, piece)
         names = _header(next(pieces), source)
@@ -235,7 +237,7 @@ def _row_of(piece: memoryview, names: list[str], source: Source, column: str, va
     return table.column(0).to_pylist().index(value) + 1
 
 
-def _pieces(file, least: int = PIECE) -> Iterator[memoryview]:
+def _pieces(file, least: int | None = None) -> Iterator[memoryview]:
     """The first line, then pieces that end with a line."""
     rest: bytes | memoryview = file.readline()
     while bytes(rest).count(b'"') % 2 and (more := file.readline()):
@@ -243,7 +245,7 @@ def _pieces(file, least: int = PIECE) -> Iterator[memoryview]:
     yield memoryview(rest)
     rest = b""
     while True:
-        size = max(least, 2 * len(rest))
+        size = max(least or PIECE, 2 * len(rest))
         room = bytearray(size)
         room[: len(rest)] = rest
         with memoryview(room) as view:
