@@ -142,7 +142,7 @@ class PairwiseRanker(BaseEstimator):
         self.coef_, self.alpha_ = w, alpha
         self.slack_ = np.where(problem.c > 0, np.maximum(0.0, 1.0 - solution.scores), 0.0)
         self.support_ = np.flatnonzero(alpha > 0)
-        self.support_kind_ = support_kinds(problem, alpha, self.slack_)[self.support_]
+        self.support_kind_ = support_kinds(problem, alpha, self.slack_, self.support_)
         self.n_pairs_ = len(alpha)
         note(self, solution, certificate)
         return solution.ending

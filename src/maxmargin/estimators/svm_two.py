@@ -47,7 +47,7 @@ def keep(model, problem: Problem, alpha, f, b: float, norm: float) -> None:
     model.alpha_ = alpha
     model.slack_ = np.where(problem.c > 0, np.maximum(0.0, 1.0 - margins), 0.0)
     model.support_ = np.flatnonzero(alpha > 0)
-    model.support_kind_ = support_kinds(problem, alpha, model.slack_)[model.support_]
+    model.support_kind_ = support_kinds(problem, alpha, model.slack_, model.support_)
     model.margin_ = 1.0 / float(np.sqrt(norm)) if norm > 0 else np.inf
 
 
@@ -67,14 +67,14 @@ def _start(model, problem: Problem) -> Point | None:
     return Point(model.coef_[0], float(model.intercept_[0]), alpha)
 
 
-def support_kinds(problem: Problem, alpha: np.ndarray, slack: np.ndarray) -> np.ndarray:
-    """On the margin, inside it, or on the wrong side, for every point.
+def support_kinds(problem: Problem, alpha: np.ndarray, slack: np.ndarray, some) -> np.ndarray:
+    """On the margin, inside it, or on the wrong side, for the points named by ``some``.
 
     A hinge multiplier below its cap says "on the margin" more sharply than the slack does,
     which is zero there only up to the tolerance of the fit.
     """
-    below = alpha < problem.cap if problem.hard or isinstance(problem.loss, Hinge) else False
-    return kinds_of(slack, below)
+    below = problem.hard or isinstance(problem.loss, Hinge)
+    return kinds_of(slack[some], below & (alpha[some] < problem.cap[some]))
 
 
 def kinds_of(slack: np.ndarray, below) -> np.ndarray:

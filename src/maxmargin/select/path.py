@@ -214,7 +214,12 @@ def _error(model, X, y, data: Data | None, given: dict) -> float:
     """The share of rows, or of preferences, that the model gets wrong."""
     if data is None:
         return 1.0 - float(model.score(X, y, **given))
-    return float(np.average(model.predict(X) != data.y, weights=data.weight))
+    if len(data.classes) == 2 and hasattr(model, "slack_") and model.class_weight is None:
+        # The fit has scored these rows.  A score of 0, a slack of 1, says the first class.
+        wrong = np.where(data.codes == 1, model.slack_ >= 1.0, model.slack_ > 1.0)
+    else:
+        wrong = model.predict(X) != data.y
+    return float(np.average(wrong, weights=data.weight))
 
 
 def _row(model, error: float, seconds: float) -> Record:

@@ -36,7 +36,7 @@ def newton_direction(rows: AnyRows, index, sigma, mu, bias: Bias, g_w, g_b) -> t
 def _through_columns(G, h, s, bias, delta, g_w, g_b):
     """Factor I + G − h hᵀ/S, where S is the bias's own curvature."""
     H = G
-    H[np.diag_indices_from(H)] += 1.0
+    np.einsum("ii->i", H)[:] += 1.0  # a view of the diagonal
     rhs = -g_w
     if bias is not Bias.NONE:
         S = float(s.sum()) + delta
@@ -50,7 +50,7 @@ def _through_columns(G, h, s, bias, delta, g_w, g_b):
 def _through_points(A, s, bias, delta, g_w, g_b):
     """Factor K = I + AAᵀ;  (I + AᵀA)⁻¹ g = g − Aᵀ K⁻¹ A g  (the "other" normal equations)."""
     K = A @ A.T
-    K[np.diag_indices_from(K)] += 1.0
+    np.einsum("ii->i", K)[:] += 1.0
     e = np.sqrt(s)
     solved = solve_scaled(K, np.column_stack([A @ g_w, e]))
     Ag, Ke = solved[:, 0], solved[:, 1]
