@@ -69,6 +69,28 @@ def test_losses_along_a_line_have_their_derivatives(kind):
         assert second == pytest.approx((up + down - 2 * f) / h**2, rel=1e-2)
 
 
+def test_exponentials_are_used_again_only_where_they_were_taken():
+    X, y = blobs(301, 3, 5, seed=2)
+    loss = ready(SoftmaxLoss(softmax_problem(X, y, 0.7)), 1)
+    whole = slice(0, len(y))
+
+    def slopes():
+        p = np.exp(log_softmax(loss.S, axis=1))
+        return 0.7 * (p - np.eye(5)[y])
+
+    loss.line(0.6)
+    np.testing.assert_allclose(loss.errors(whole), slopes(), atol=1e-13)  # S has not moved
+    loss.S += 0.6 * loss.Z
+    loss.moved(0.6)
+    assert loss.at == 0.0
+    for _ in range(2):  # and they are still there after the first time
+        np.testing.assert_allclose(loss.errors(whole), slopes(), atol=1e-13)
+    loss.line(0.3)
+    loss.S += 0.2 * loss.Z
+    loss.moved(0.2)
+    np.testing.assert_allclose(loss.errors(whole), slopes(), atol=1e-13)
+
+
 @pytest.mark.parametrize("bias", [Bias.FREE, Bias.NONE])
 def test_the_thin_inverse_is_the_inverse(bias):
     X, y = cloud(12, 30, seed=4)

@@ -21,6 +21,7 @@ A search for another C on the same rows goes on with the model and the pairs of 
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg.blas import daxpy
 
 from ..problem.problem import Bias
 from .contract import Ending, OutOfBudget, Watch
@@ -147,7 +148,7 @@ class Search:
             if not self.advance(q):
                 if not self.products.sharpen():
                     return Ending.STALLED
-                self.loss.S, self.loss.Z = self.products.room(), self.products.room()
+                self.loss.make_room()
                 self.settle()
             count += 1
             quick = self.model.costly and _half_norm(self.g) < QUICK * before
@@ -218,10 +219,10 @@ class Search:
         q, shares = -self.g, []
         for s, y, rho in reversed(self.pairs):
             shares.append(rho * float(np.vdot(s, q)))
-            q -= shares[-1] * y
-        q = self.model(q)
+            _add(q, -shares[-1], y)
+        q = np.ascontiguousarray(self.model(q))
         for (s, y, rho), share in zip(self.pairs, reversed(shares), strict=True):
-            q += (share - rho * float(np.vdot(y, q))) * s
+            _add(q, share - rho * float(np.vdot(y, q)), s)
         if not float(np.vdot(q, self.g)) < 0.0:
             self.pairs = []
             q = -self.model(self.g)
@@ -238,6 +239,7 @@ class Search:
         if t == 0.0:
             return False
         _move(self.loss.S, t, self.loss.Z)
+        self.loss.moved(t)
         s, g = t * q, self.g
         self.x += s
         self.f, self.g = f, self.gradient()
@@ -274,6 +276,11 @@ class Search:
 def _half_norm(x: np.ndarray) -> float:
     """½‖·‖² of the weights' part."""
     return 0.5 * float(np.vdot(x[:-1], x[:-1]))
+
+
+def _add(q: np.ndarray, share: float, s: np.ndarray) -> None:
+    """q += share · s, without a copy of s."""
+    daxpy(s.ravel(), q.ravel(), a=share)
 
 
 def _move(S: np.ndarray, t: float, Z: np.ndarray) -> None:

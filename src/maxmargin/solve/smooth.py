@@ -5,7 +5,8 @@
 
 Each offers ``line(t)``, the loss at S + tZ with two derivatives in t, ``errors(part)``, its
 gradient in the scores of a slice of rows, and ``model(seed)``, an invertible model of the
-Hessian in the weights.
+Hessian in the weights.  A softmax's exponentials are most of its cost: ``moved(t)`` says that S is
+now what the last ``line(t)`` saw, and then they are not taken again for the errors.
 """
 
 from __future__ import annotations
@@ -36,8 +37,16 @@ class SoftmaxLoss:
     def __init__(self, problem: MulticlassProblem, mu: np.ndarray | None = None):
         self.problem, self.bias = problem, problem.bias
         self.products = Products(problem.rows, problem.c, problem.k, problem.bias is Bias.FREE, mu)
-        self.S, self.Z = self.products.room(), self.products.room()
+        self.make_room()
         self.total = float(problem.c.sum())
+
+    def make_room(self) -> None:
+        """For scores, in the precision of the products."""
+        self.S, self.Z = self.products.room(), self.products.room()
+        # exp of the scores that ``line`` has seen, and at which t; they belong to S at t = 0.
+        same = self.products.store == self.products.work
+        self.seen = np.empty((len(self.S) if same else 0, self.problem.k), self.S.dtype)
+        self.at = np.nan
 
     def start(self) -> np.ndarray:
         """The best biases without weights."""
@@ -58,12 +67,21 @@ class SoftmaxLoss:
 
     def line(self, t: float) -> tuple[float, float, float]:
         y, c, k = self.problem.y, self.problem.c, self.problem.k
-        return _softmax_line(self.S, self.Z, self.S.dtype.type(t), y, c, k)
+        self.at = t if len(self.seen) else np.nan
+        return _softmax_line(self.S, self.Z, self.S.dtype.type(t), y, c, k, self.seen)
+
+    def moved(self, t: float) -> None:
+        """S has become S + tZ."""
+        self.at = 0.0 if t == self.at else np.nan
 
     def errors(self, part: slice) -> np.ndarray:
         """c (p − e_y)."""
-        R = np.zeros((part.stop - part.start, self.S.shape[1]), dtype=self.products.work)
-        _softmax_errors(self.S[part], self.problem.y[part], self.problem.c[part], self.problem.k, R)
+        y, c, k = self.problem.y[part], self.problem.c[part], self.problem.k
+        R = np.zeros((len(y), self.S.shape[1]), dtype=self.products.work)
+        if self.at == 0.0:
+            _errors(self.seen[part].reshape(-1), y, c, k, R)
+        else:
+            _softmax_errors(self.S[part], y, c, k, R)
         return R
 
     def model(self, seed: int, known: Model | None = None) -> Kronecker | Whole:
@@ -100,8 +118,12 @@ class LogisticLoss:
     def __init__(self, problem: Problem, mu: np.ndarray | None = None):
         self.problem, self.bias = problem, problem.bias
         self.products = Products(problem.rows, problem.c, 1, problem.bias is Bias.FREE, mu)
-        self.S, self.Z = self.products.room(), self.products.room()
+        self.make_room()
         self.total = float(problem.c.sum())
+
+    def make_room(self) -> None:
+        """For scores, in the precision of the products."""
+        self.S, self.Z = self.products.room(), self.products.room()
 
     def start(self) -> np.ndarray:
         y, c = self.problem.y, self.problem.c
@@ -121,6 +143,9 @@ class LogisticLoss:
         S, Z = self.S[:, 0], self.Z[:, 0]
         return _logistic_line(S, Z, t, self.problem.y, self.problem.c)
 
+    def moved(self, t: float) -> None:
+        """S has become S + tZ."""
+
     def errors(self, part: slice) -> np.ndarray:
         """−c y σ(−ys)."""
         R = np.zeros((part.stop - part.start, self.S.shape[1]), dtype=self.products.work)
@@ -137,12 +162,15 @@ class LogisticLoss:
 
 
 @njit(cache=True, nogil=True)
-def _softmax_line(S, Z, t, y, c, k):
-    """The loss and two derivatives, a block of rows at a time."""
+def _softmax_line(S, Z, t, y, c, k, seen):
+    """The loss and two derivatives, a block of rows at a time; exponentials stay in ``seen``,
+    if it has room."""
     n, some = S.shape[0], max(1, BLOCK // k)
-    room, own, sums = np.empty(some * k, S.dtype), np.empty(some), np.zeros(3)
+    block, own, sums = np.empty(some * k, S.dtype), np.empty(some), np.zeros(3)
+    keep, flat = seen.shape[0] > 0, seen.reshape(-1)
     for start in range(0, n, some):
         stop = min(n, start + some)
+        room = flat[start * k : stop * k] if keep else block
         _lower(S[start:stop], Z[start:stop], t, y[start:stop], k, room, own)
         exponentials(room[: (stop - start) * k])
         _add_line(room, Z[start:stop], y[start:stop], c[start:stop], k, own, sums)
@@ -189,6 +217,7 @@ def _errors(room, y, c, k, R):
         for j in range(k):
             r[j] = e[j] * scale
         r[y[i]] = -scale * others
+        e[y[i]] = own
 
 
 @njit(cache=True, nogil=True, fastmath={"nsz", "reassoc", "contract"})
