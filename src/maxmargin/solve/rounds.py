@@ -119,8 +119,7 @@ class _Front:
 def _round(here: _Front, pull, watch, best, size, kappa, target) -> tuple[State, np.ndarray, float]:
     """Minimise over the rows near their margin; offer the dual this proves."""
     problem, mu, c, y = here.problem, here.mu, here.problem.c, here.problem.y
-    near, up = _near_margin(problem, here.z, size)
-    frozen = np.where(up, c, 0.0)
+    near, frozen = _near_margin(problem, here.z, size)
     constant = float(frozen.sum())
     v0, r0 = pull.of(frozen * y), float(frozen @ y)
     block = Block(take(problem.rows, near), y[near], c[near], mu, problem.bias, v0, r0)
@@ -153,7 +152,7 @@ def _dual(problem: Problem, block: Block, state: State, alpha) -> float:
 
 
 def _near_margin(problem: Problem, z, size) -> tuple[np.ndarray, np.ndarray]:
-    """The ``size`` rows nearest their margin, and which of the others are at their cap.
+    """The ``size`` rows nearest their margin, and the multipliers of the others, 0 or c.
 
     More rows are taken while those at their cap pull the bias harder than the near ones
     can hold: the reduced problem would have no minimum.
@@ -163,14 +162,14 @@ def _near_margin(problem: Problem, z, size) -> tuple[np.ndarray, np.ndarray]:
     while True:
         size = min(n, size)
         near = _smallest(distance, size)
-        up = z > 0.0
-        up[near] = False
+        frozen = np.where(z > 0.0, c, 0.0)
+        frozen[near] = 0.0
         if size == n or problem.bias is not Bias.FREE:
-            return near, up
-        pull = float(c[up] @ y[up])
+            return near, frozen
+        pull = float(frozen @ y)
         hold = float(c[near][y[near] == -np.sign(pull)].sum())
         if abs(pull) < 0.9 * hold or pull == 0.0:
-            return near, up
+            return near, frozen
         size *= 2
 
 
