@@ -75,7 +75,10 @@ def stream_table(
             file = parquet.ParquetFile(source.seekable(), buffer_size=BUFFER, pre_buffer=False)
             known = file.schema_arrow.names
             check_columns(types, known, source.name)
-            yield from file.iter_batches(rows, columns=[name for name in types if name in known])
+            columns = [name for name in types if name in known]
+            # Threads decode all columns at once, each in memory of its own: not for readers who
+            # ask for small pieces, since they are short of it.
+            yield from file.iter_batches(rows, columns=columns, use_threads=piece is None)
         else:
             reader = _arrow_reader(source)
             check_columns(types, reader.schema.names, source.name)

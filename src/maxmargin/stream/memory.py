@@ -12,7 +12,7 @@ LEAST = 16_000_000
 # Shares of the limit: rows kept in memory for a solver, what one step of reading may hold (text,
 # Arrow's batches and the matrix made of them together), and one block of a pass, of which one is
 # read ahead while another is worked on and copied to float64 in part.
-KEPT, READ, BLOCK = 0.34, 0.03, 0.03
+KEPT, READ, BLOCK = 0.4, 0.03, 0.03
 # Of the rows kept, a sample may be this share: its solver copies up to half of it.
 SAMPLE = 0.5
 # Larger blocks than this are no faster: the processor's caches are smaller, the disk's reads too.
