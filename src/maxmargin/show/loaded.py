@@ -12,7 +12,9 @@ import sys
 def is_a(thing, module: str, name: str) -> bool:
     """Whether this is an instance of the class of this name."""
     there = sys.modules.get(module)
-    return there is not None and isinstance(thing, getattr(there, name))
+    # Another thread may be in the middle of importing it: nothing is an instance of it yet.
+    kind = getattr(there, name, None)
+    return kind is not None and isinstance(thing, kind)
 
 
 def is_pipeline(thing) -> bool:
