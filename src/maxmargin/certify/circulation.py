@@ -38,30 +38,53 @@ def repair_classes(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
     beta = np.array(beta[:, : problem.k], dtype=np.float64)
     beta[np.arange(len(beta)), problem.y] = 0.0
     into_domain(problem, beta)
-    cap_each, cap_all = _caps(problem)
     if problem.bias is not Bias.FREE or not beta.any():
         return beta
     for _ in range(MOVES):
         r = residual(problem, beta)
         if np.abs(r).max() <= ROUNDING * beta.sum():
             return beta
-        laplacian = np.zeros((problem.k, problem.k))
-        _room(problem.y, beta, cap_each, cap_all, laplacian)
-        level = potential(laplacian, r)
+        level = potential(room_to_move(problem, beta), r)
         moved = beta if beta.size > MOST_COPIED else beta.copy()
-        _move(problem.y, moved, cap_each, cap_all, level)
-        _into_domain(moved, cap_each, cap_all)
+        move(problem, moved, level)
         if not np.abs(residual(problem, moved)).sum() < 0.5 * np.abs(r).sum():
             break
         beta = moved
-    return _balance(problem, beta, cap_each, cap_all)
+    over = rescale(problem, beta, balancing_factors(flow_between(problem, beta)))
+    if over > 1.0:
+        beta /= over
+    return beta
+
+
+def room_to_move(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
+    """The Laplacian (k, k) of the graph along whose edges free multipliers can be moved."""
+    laplacian = np.zeros((problem.k, problem.k))
+    _room(problem.y, beta, *_caps(problem), laplacian)
+    return laplacian
+
+
+def move(problem: MulticlassProblem, beta: np.ndarray, level: np.ndarray) -> None:
+    """Move the free multipliers, in place, down a potential of the classes."""
+    _move(problem.y, beta, *_caps(problem), level)
+    confine(problem, beta)
+
+
+def flow_between(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
+    """F_yc: what the rows of class y hold against class c."""
+    flow = np.zeros((problem.k, problem.k))
+    _add_flow(problem.y, beta, flow)
+    return flow
+
+
+def rescale(problem: MulticlassProblem, beta: np.ndarray, factor: np.ndarray) -> float:
+    """Scale β_ic in place by factor_yc; returns how far beyond its cap some row now is, or 1."""
+    return _scale(problem.y, beta, factor, *_caps(problem))
 
 
 def ties_all_classes(problem: MulticlassProblem, beta: np.ndarray) -> bool:
     """Whether free multipliers tie every class to every other: then the biases are unique."""
-    laplacian = np.zeros((problem.k, problem.k))
-    _room(problem.y, beta, *_caps(problem), laplacian)
-    return connected_components(laplacian != 0.0, directed=False)[0] == 1
+    room = room_to_move(problem, beta)
+    return connected_components(room != 0.0, directed=False)[0] == 1
 
 
 def potential(laplacian: np.ndarray, r: np.ndarray) -> np.ndarray:
@@ -76,9 +99,13 @@ def potential(laplacian: np.ndarray, r: np.ndarray) -> np.ndarray:
 
 def into_domain(problem: MulticlassProblem, beta: np.ndarray) -> None:
     """Put multipliers, in place, inside their domain, and on the limits they miss by rounding."""
-    cap_each, cap_all = _caps(problem)
-    _snap(beta, cap_each, cap_all)
-    _into_domain(beta, cap_each, cap_all)
+    _snap(beta, *_caps(problem))
+    confine(problem, beta)
+
+
+def confine(problem: MulticlassProblem, beta: np.ndarray) -> None:
+    """Put multipliers, in place, inside their domain."""
+    _into_domain(beta, *_caps(problem))
 
 
 def _caps(problem: MulticlassProblem) -> tuple[np.ndarray, np.ndarray]:
@@ -185,16 +212,6 @@ def _move(y, beta, cap_each, cap_all, potential):
         for c in range(k):
             if c != own:
                 beta[i, c] += w[c] * (potential[c] - level)
-
-
-def _balance(problem: MulticlassProblem, beta, cap_each, cap_all) -> np.ndarray:
-    """Scale the flow into a circulation, dropping what cannot be part of one."""
-    flow = np.zeros((problem.k, problem.k))
-    _add_flow(problem.y, beta, flow)
-    over = _scale(problem.y, beta, balancing_factors(flow), cap_each, cap_all)
-    if over > 1.0:
-        beta /= over
-    return beta
 
 
 def balancing_factors(flow: np.ndarray) -> np.ndarray:

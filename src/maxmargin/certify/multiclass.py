@@ -13,7 +13,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..problem.class_losses import MaxHinge, MaxSquaredHinge, SumHinge, class_conjugate, class_value
+from ..problem.class_losses import (
+    MaxHinge,
+    MaxSquaredHinge,
+    SumHinge,
+    SumSquaredHinge,
+    class_conjugate,
+    class_value,
+)
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..represent.lanes import class_combine, score_chunks
@@ -42,6 +49,28 @@ def residual(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
     return received - beta.sum(axis=0)
 
 
+def from_scores(problem: MulticlassProblem, W, b) -> np.ndarray:
+    """Multipliers that would be optimal if W were: a subgradient of every row's loss."""
+    n, _ = problem.shape
+    beta = np.zeros((n, problem.k))
+    squared = isinstance(problem.loss, MaxSquaredHinge | SumSquaredHinge)
+    one_each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
+    for part, f in score_chunks(problem.rows, W):
+        y = problem.y[part]
+        index = np.arange(len(y))
+        z = 1.0 + (f + b) - (f + b)[index, y][:, None]
+        z[index, y] = -np.inf
+        if problem.hard:
+            beta[part] = (problem.c[part] > 0)[:, None] & (z > -1e-6)
+            continue
+        wrong = z > 0.0
+        if one_each:
+            wrong &= z == z.max(axis=1, keepdims=True)
+        size = 2.0 * np.maximum(z, 0.0) if squared else 1.0
+        beta[part] = np.where(wrong, size, 0.0) * problem.c[part][:, None]
+    return beta
+
+
 def certify_classes(
     problem: MulticlassProblem, W: np.ndarray, b: np.ndarray, beta: np.ndarray, worst=None
 ) -> Certificate:
@@ -54,6 +83,13 @@ def certify_classes(
     r = residual(problem, beta)
     if problem.bias is Bias.FREE:  # what rounding left of r belongs to some rows
         W_beta -= np.outer(r, anchor(problem.rows))
+    sums = class_sums(problem, W, b, beta, worst)
+    mass, hard = float(beta.sum()), problem.hard
+    return conclude(W, b, W_beta, r, mass, sums, problem.bias, problem.summary(), hard)
+
+
+def class_sums(problem: MulticlassProblem, W, b, beta, worst=None) -> np.ndarray:
+    """Σ c ℓ, Σ c ℓ*; the largest KKT violation of three kinds and of the box; the least margin."""
     sums = np.zeros(7)
     sums[6] = np.inf
     each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
@@ -65,19 +101,24 @@ def certify_classes(
             problem.loss, problem.c[part], problem.y[part], s, beta[part],
             problem.hard, each, hinge, sums, none if worst is None else worst[part],
         )  # fmt: skip
+    return sums
+
+
+def conclude(W, b, W_beta, r, mass: float, sums, bias: Bias, about: str, hard=False) -> Certificate:
+    """The certificate from sums over all rows: W_β, r = Σ α_i, Σβ and ``class_sums``."""
     loss_sum, conjugate_sum, zero, free, bound, box, closest = sums.tolist()
     norm, norm_beta = float(np.sum(W * W)), float(np.sum(W_beta * W_beta))
     primal, dual = 0.5 * norm + loss_sum, -0.5 * norm_beta - conjugate_sum
     drift, bias_residual = float(np.linalg.norm(W - W_beta)), 0.0
-    if problem.bias is Bias.PENALIZED:
+    if bias is Bias.PENALIZED:
         primal += 0.5 * float(b @ b)
         dual -= 0.5 * float(r @ r)
         drift = float(np.hypot(drift, np.linalg.norm(b - r)))
-    elif problem.bias is Bias.FREE:
-        bias_residual = float(np.abs(r).max()) / max(float(beta.sum()), np.finfo(float).tiny)
+    elif bias is Bias.FREE:
+        bias_residual = float(np.abs(r).max()) / max(mass, np.finfo(float).tiny)
     else:
         bias_residual = float(np.abs(b).max())  # there must be none
-    if problem.hard and closest < 1.0 - 1e-9:
+    if hard and closest < 1.0 - 1e-9:
         primal = np.inf
     return Certificate(
         primal=primal,
@@ -86,7 +127,7 @@ def certify_classes(
         stationarity=drift / max(1.0, float(np.sqrt(norm))),
         bias_residual=bias_residual,
         box_violation=box,
-        problem=problem.summary(),
+        problem=about,
     )
 
 

@@ -6,12 +6,11 @@ import numpy as np
 
 from ..certify.certificate import Certificate
 from ..certify.circulation import repair_classes
-from ..certify.multiclass import certify_classes
-from ..problem.class_losses import CLASS_LOSSES, MaxHinge, MaxSquaredHinge, SumSquaredHinge
+from ..certify.multiclass import certify_classes, from_scores
+from ..problem.class_losses import CLASS_LOSSES, MaxHinge, MaxSquaredHinge
 from ..problem.losses import LOSSES
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import costs
-from ..represent.lanes import score_chunks
 from ..represent.rows import as_rows
 from ..solve.choose_classes import CLASS_SOLVERS, solve_classes
 from ..solve.contract import ClassPoint, Ending, Watch
@@ -86,30 +85,8 @@ def recertify(model, X, codes, weight) -> Certificate:
         certificate = certify_classes(problem, W, b, model.alpha_)
         if certificate.feasible and certificate.dual >= 0.0:
             return certificate
-    beta = repair_classes(problem, _from_scores(problem, W, b))
+    beta = repair_classes(problem, from_scores(problem, W, b))
     certificate = certify_classes(problem, W, b, beta)
     if certificate.dual >= 0.0:
         return certificate
     return certify_classes(problem, W, b, np.zeros_like(beta))  # no multipliers prove more
-
-
-def _from_scores(problem: MulticlassProblem, W, b) -> np.ndarray:
-    """Multipliers that would be optimal if W were: a subgradient of every row's loss."""
-    n, _ = problem.shape
-    beta = np.zeros((n, problem.k))
-    squared = isinstance(problem.loss, MaxSquaredHinge | SumSquaredHinge)
-    one_each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
-    for part, f in score_chunks(problem.rows, W):
-        y = problem.y[part]
-        index = np.arange(len(y))
-        z = 1.0 + (f + b) - (f + b)[index, y][:, None]
-        z[index, y] = -np.inf
-        if problem.hard:
-            beta[part] = (problem.c[part] > 0)[:, None] & (z > -1e-6)
-            continue
-        wrong = z > 0.0
-        if one_each:
-            wrong &= z == z.max(axis=1, keepdims=True)
-        size = 2.0 * np.maximum(z, 0.0) if squared else 1.0
-        beta[part] = np.where(wrong, size, 0.0) * problem.c[part][:, None]
-    return beta

@@ -45,15 +45,18 @@ class MulticlassProblem:
 
     def summary(self) -> str:
         """Variables and constraints, as the lectures count them."""
-        n, d = self.shape
-        k = self.k
-        biases = 0 if self.bias is Bias.NONE else k
-        name = f"{type(self.loss).__name__}, {k} classes, bias {self.bias.value}"
-        if isinstance(self.loss, Softmax):
-            return f"{name}: {k * d + biases} variables ({k * d} weights, {biases} biases)"
-        one_each = isinstance(self.loss, MaxHinge | MaxSquaredHinge)
-        slacks = 0 if self.hard else n if one_each else n * (k - 1)
-        return (
-            f"{name}: {k * d + biases + slacks} variables ({k * d} weights, {biases} biases, "
-            f"{slacks} slacks), {n * (k - 1)} margin constraints"
-        )
+        return summary(self.loss, self.k, self.bias, *self.shape, self.hard)
+
+
+def summary(loss: ClassLoss, k: int, bias: Bias, n: int, d: int, hard: bool = False) -> str:
+    """Variables and constraints of a problem with n rows and d columns."""
+    biases = 0 if bias is Bias.NONE else k
+    name = f"{type(loss).__name__}, {k} classes, bias {bias.value}"
+    if isinstance(loss, Softmax):
+        return f"{name}: {k * d + biases} variables ({k * d} weights, {biases} biases)"
+    one_each = isinstance(loss, MaxHinge | MaxSquaredHinge)
+    slacks = 0 if hard else n if one_each else n * (k - 1)
+    return (
+        f"{name}: {k * d + biases + slacks} variables ({k * d} weights, {biases} biases, "
+        f"{slacks} slacks), {n * (k - 1)} margin constraints"
+    )

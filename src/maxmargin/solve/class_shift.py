@@ -29,13 +29,13 @@ def best_shift(rates, points, k, beta, s, losses) -> tuple[np.ndarray, float, fl
     """
     t, owed = np.zeros(k), 0.0
     for _ in range(STEPS):
-        r, H = _answers(rates, points, k, beta, s, t)
-        step = _step(r, H)
+        r, H = answers(rates, points, k, beta, s, t)
+        step = newton_step(r, H)
         owed = 0.5 * float(r @ step)
         if not owed > ENOUGH * losses:
             break
         for _ in range(HALVINGS):
-            after = _losses(rates, points, k, s, t + step)
+            after = shifted_losses(rates, points, k, s, t + step)
             if after < losses:
                 break
             step = 0.5 * step
@@ -45,7 +45,7 @@ def best_shift(rates, points, k, beta, s, losses) -> tuple[np.ndarray, float, fl
     return t, losses, owed
 
 
-def _step(r: np.ndarray, H: np.ndarray) -> np.ndarray:
+def newton_step(r: np.ndarray, H: np.ndarray) -> np.ndarray:
     """Newton's step, no bias moving by more than a margin.
 
     A class that no free row touches has no curvature: it goes that far down the slope.
@@ -59,7 +59,7 @@ def _step(r: np.ndarray, H: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _answers(rates, points, k, beta, s, t):
+def answers(rates, points, k, beta, s, t):
     """Σ_i α_i of the rows' answers to the shift t, and how it falls with t."""
     r, H = np.zeros(k), np.zeros((k, k))
     D, new, free = np.empty(k), np.empty(k), np.empty(k, dtype=np.int64)
@@ -104,7 +104,7 @@ def _answers(rates, points, k, beta, s, t):
 
 
 @njit(cache=True, nogil=True)
-def _losses(rates, points, k, s, t):
+def shifted_losses(rates, points, k, s, t):
     total, shifted = 0.0, np.empty(k)
     for i in range(points.shape[0]):
         if points[i].c > 0.0:

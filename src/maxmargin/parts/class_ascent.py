@@ -1,0 +1,329 @@
+"""Dual ascent on parts for k classes: epochs side by side, joined by an exact line search.
+
+    max over β    −Σ c_i ℓ*(β_i/c_i) − ½‖W‖² − b·r − ½ρ‖r‖²,    W = Σ α_i (x_i − μ)ᵀ,  r = Σ α_i
+
+As for two classes (``hinge_ascent.py``): a round tells every part W and b; the part runs some
+epochs of block coordinate ascent (``solve/block_sweep.py``) on its own rows as if its moves
+counted σ times and answers with the change of W it proposes.  The dual along the sum of the
+proposals, a leap along the last rounds among them, is a quadratic known to the one who asked.
+b += ρ r makes r vanish; better biases of the primal are sought by Newton's steps in k unknowns
+(``solve/class_shift.py``), a step a round.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..certify.circulation import confine
+from ..certify.multiclass import residual, signed
+from ..problem.multiclass import MulticlassProblem
+from ..problem.problem import Bias
+from ..represent.lanes import class_combine, padded, score_chunks
+from ..solve.block_sweep import sweep
+from ..solve.blocks import EMPTY, STIFFNESS
+from ..solve.class_shift import answers, newton_step
+from ..solve.contract import Ending, OutOfBudget, Watch
+from ..solve.share import RATES, cost
+from ..solve.sweep import awake
+from .class_tasks import ClassMachine, ClassShare, Standing, points_of, total_classes
+from .hinge_ascent import (
+    EPOCHS,
+    FAR,
+    FOLLOW,
+    MOST,
+    SCALES,
+    TRUST,
+    UNBALANCED,
+    WINDOW,
+    best_anywhere,
+    best_in_triangle,
+    rounds_left,
+)
+from .parts import Parts
+
+# Older points that a leap may be made of: each is as large as all multipliers.
+MEMORY = 2
+# How far along Newton's step for the biases the primal is looked at.
+ALONG = np.array([0.0, 0.25, 0.5, 1.0])
+# What a unit of imbalance is taken to cost once it is removed, in margins.
+CHARGE = 0.5
+# A change below this share of a multiplier is rounding.
+NOISE = 4.0 * float(np.finfo(np.float64).eps)
+
+
+class ClassRound(NamedTuple):
+    """What all parts are told."""
+
+    V: np.ndarray  # Σ α xᵀ of the multipliers accepted, (k, d)
+    r: np.ndarray  # Σ α of them
+    level: np.ndarray  # W μ
+    mix: np.ndarray  # which these are: weights of the points of the last round, at least 0 …
+    aim: np.ndarray  # … and where to leap: any weights
+    away: np.ndarray | None  # the leap of V, as long as no multiplier meets its domain's edge
+    r_leapt: np.ndarray
+    h: np.ndarray  # b + ρr − Wμ after the leap
+    rho: float
+    mm: float  # ‖μ‖²
+    sigma: float
+    crowd: float  # how many parts push the biases at the same time
+    unit: float  # mean ‖x − μ‖²
+    epochs: int
+    seed: int
+    scales: np.ndarray
+    biases: np.ndarray  # at which the primal is looked at; the first also gets Newton's terms
+
+
+class ClassProposal(NamedTuple):
+    """What a part answers: the dual's terms at the points it proposes, and the primal at W."""
+
+    losses: np.ndarray  # Σ c ℓ at every scale and bias looked at
+    slope: np.ndarray  # Newton's terms for the first bias: (k,) and (k, k)
+    curvature: np.ndarray
+    stopped: np.ndarray | float  # Σ α xᵀ over what its domain took from the leap
+    swept: np.ndarray  # Σ α xᵀ over what the epochs did after it
+    gains: np.ndarray  # Σβ at all points
+    r: np.ndarray  # Σα likewise, (points, k)
+    bent: np.ndarray  # the conjugate's quadratic part likewise
+
+
+def propose(problem: MulticlassProblem, share: ClassShare, told: ClassRound):
+    """Accept what was agreed on, look at the primal, leap, and run some epochs."""
+    beta = _mixed(problem, share, told.mix)
+    losses, slope, curvature = _look(problem, share, told, beta)
+    leapt, V = beta, told.V
+    stopped: np.ndarray | float = 0.0
+    if told.away is not None:
+        aim = np.tensordot(told.aim, share.points, 1)
+        leapt = aim.copy()
+        confine(problem, leapt)
+        stopped = class_combine(problem.rows, problem.k, signed(problem, leapt - aim))
+        V = V + told.away
+    swept, change = _epochs(problem, share, told, leapt, V)
+    # What was accepted before takes the place of the oldest point.
+    points = np.stack([beta, leapt, swept, share.beta, *share.points[3 : 2 + MEMORY]])
+    share = share._replace(beta=beta, points=points, epochs=share.epochs + told.epochs)
+    return share, ClassProposal(
+        losses, slope, curvature, stopped, change, points.sum(axis=(1, 2)),
+        np.stack([residual(problem, each) for each in points]), _bent(problem, points),
+    )  # fmt: skip
+
+
+def accept(problem: MulticlassProblem, share: ClassShare, mix: np.ndarray):
+    """Accept what was agreed on, and propose nothing more."""
+    beta = _mixed(problem, share, mix)
+    return share._replace(beta=beta, points=beta[None]), 0
+
+
+def _mixed(problem: MulticlassProblem, share: ClassShare, mix: np.ndarray) -> np.ndarray:
+    beta = np.tensordot(mix, share.points, 1)
+    confine(problem, beta)
+    return beta
+
+
+def _bent(problem: MulticlassProblem, points: np.ndarray) -> np.ndarray:
+    """Σ over rows of the squared hinges' ββ′/(2c), by class or of the sums; 0 for the hinges."""
+    _, each, _, whole = RATES[type(problem.loss)]
+    bent = np.zeros((len(points),) * 2)
+    inverse = np.divide(1.0, problem.c, out=np.zeros(len(problem.c)), where=problem.c > 0)
+    if each > 0.0:
+        bent += each * np.einsum("aic,i,bic->ab", points, inverse, points, optimize=True)
+    if whole > 0.0:
+        sums = points.sum(axis=2)
+        bent += whole * (sums * inverse) @ sums.T
+    return bent
+
+
+def _look(problem: MulticlassProblem, share: ClassShare, told: ClassRound, beta):
+    """The losses wherever they are looked at, and Newton's terms for the first of the biases."""
+    rates = RATES[type(problem.loss)]
+    losses = np.zeros((len(told.scales), len(told.biases)))
+    slope, curvature = np.zeros(problem.k), np.zeros((problem.k, problem.k))
+    points = points_of(problem, share, told.rho)
+    for part, f in score_chunks(problem.rows, told.V):
+        f = np.ascontiguousarray(f - share.centre[part, None] * told.r - told.level)
+        y, c = problem.y[part], problem.c[part]
+        add_losses(rates, y, c, f, told.scales, told.biases, losses)
+        if problem.bias is Bias.FREE:
+            some = answers(rates, points[part], problem.k, beta[part], f, told.biases[0])
+            slope += some[0]
+            curvature += some[1]
+    return losses, slope, curvature
+
+
+def _epochs(problem: MulticlassProblem, share: ClassShare, told: ClassRound, beta, V):
+    """Epochs with multipliers and costs counted σ times: where they end, and the change of V."""
+    n, k, sigma = len(problem.y), problem.k, told.sigma
+    width = padded(k)
+    # All parts push the biases the same way, whatever columns they share.
+    rho = told.rho * told.crowd / sigma
+    points = points_of(problem, share, rho)
+    points["c"] *= sigma
+    points["q"] = np.maximum(points["q"], EMPTY * told.unit)
+    work = np.zeros((n, width))
+    work[:, :k] = sigma * beta
+    U, r, h = np.zeros((V.shape[1], width)), np.zeros(width), np.zeros(width)
+    U[:, :k], r[:k], h[:k] = V.T, told.r_leapt, told.h
+    room = np.zeros(width), np.zeros(width), np.full(width, -np.inf), np.zeros(width)
+    # A part's own dice, thrown anew in every round, and alike when a task is run again.
+    dice = np.array([hash((told.seed, n, share.epochs)) & 0xFFFFFFFF], dtype=np.uint64)
+    order, clock = np.empty(n, dtype=np.uint32), 0.0
+    for _ in range(told.epochs):
+        some = awake(points, clock, dice, order)
+        moved = sweep(
+            RATES[type(problem.loss)], problem.rows, order[:some], k, rho + told.mm, NOISE,
+            clock, points, work, U, r, h, room,
+        )  # fmt: skip
+        clock += float(np.sqrt(moved / max(1, some)))
+    swept = work[:, :k] / sigma
+    confine(problem, swept)
+    return swept, (U[:, :k].T - V) / sigma
+
+
+@njit(cache=True, nogil=True)
+def add_losses(rates, y, c, f, scales, biases, out):
+    """out += Σ c ℓ(s f + b) for every scale s and all biases b."""
+    k = f.shape[1]
+    shifted = np.empty(k)
+    for i in range(y.shape[0]):
+        if c[i] > 0.0:
+            for a in range(scales.shape[0]):
+                for b in range(biases.shape[0]):
+                    for j in range(k):
+                        shifted[j] = scales[a] * f[i, j] + biases[b, j]
+                    out[a, b] += c[i] * cost(rates, shifted, k, y[i])
+
+
+class ClassAscent:
+    """Where the ascent stands: V, r and the dual's terms of the accepted multipliers."""
+
+    def __init__(
+        self, parts: Parts, machine: ClassMachine, watch: Watch, standing: Standing, alive: int,
+        cost: float, mu: np.ndarray, b: np.ndarray,
+    ):  # fmt: skip
+        self.parts, self.machine, self.watch = parts, machine, watch
+        self.mu, self.mm = mu, float(mu @ mu)
+        self.unit = standing.sqnorm / max(1, alive) or 1.0
+        # When C is so small that the weights hardly matter, biases must still move by a margin.
+        soft = max(STIFFNESS * self.unit, 1.0 / max(cost, np.finfo(float).tiny))
+        self.rho = {Bias.FREE: soft, Bias.PENALIZED: 1.0, Bias.NONE: 0.0}[machine.bias]
+        self.V, self.r = standing.V, standing.r
+        self.b = b + self._centred(self.V, self.r) @ mu
+        self.sigma = float(max(1, parts.n_parts))
+        self.primal, self.dual = np.inf, -np.inf
+        self.W_best, self.b_best = np.zeros_like(self.V), np.zeros(machine.k)
+        self.length, self.wide = 1.0, 0.02
+        self.place, self.target = self.b, self.b
+        self.mix = self.aim = np.ones(1)
+        self.away: np.ndarray | None = None
+        self.r_leapt = self.r
+        self.past = [self.V]  # V at the points accepted before
+
+    def run(self, tol: float) -> Ending:
+        """Rounds until the gap ``tol`` seems reached, or seems too far away."""
+        gaps = [np.inf]
+        try:
+            while True:
+                self.watch.step(EPOCHS)
+                self.round()
+                self.watch.record(self.primal, self.dual)
+                gaps.append((self.primal - self.dual) / self.primal)
+                if gaps[-1] <= tol:
+                    return Ending.REACHED
+                if len(gaps) > 2 * WINDOW and rounds_left(gaps[-1 - WINDOW], gaps[-1], tol) > FAR:
+                    return Ending.STALLED
+        except OutOfBudget as stop:
+            return stop.ending
+        except KeyboardInterrupt:
+            return Ending.INTERRUPTED
+
+    def _centred(self, V: np.ndarray, r: np.ndarray) -> np.ndarray:
+        """W = Σ α (x − μ)ᵀ."""
+        return V - np.outer(r, self.mu)
+
+    def round(self) -> None:
+        """One question to all parts, and the best use of their answers."""
+        if self.machine.bias is Bias.FREE:
+            self.b = self.b + self.rho * self.r
+        W = self._centred(self.V, self.r)
+        leapt = self.V if self.away is None else self.V + self.away
+        scales, biases = self.length + self.wide * SCALES, self._biases()
+        told = ClassRound(
+            self.V, self.r, W @ self.mu, self.mix, self.aim, self.away, self.r_leapt,
+            self.b + self.rho * self.r_leapt - self._centred(leapt, self.r_leapt) @ self.mu,
+            self.rho, self.mm, self.sigma, float(self.parts.n_parts), self.unit, EPOCHS,
+            self.machine.seed, scales, biases,
+        )  # fmt: skip
+        answer = total_classes(self.parts, propose, self.machine, told)
+        self._note_bounds(answer, W, scales, biases)
+        self._accept(answer, W)
+
+    def _biases(self) -> np.ndarray:
+        """Where the primal is looked at: on the way to Newton's target, and at the multiplier."""
+        if self.machine.bias is not Bias.FREE:
+            return (self.r if self.machine.bias is Bias.PENALIZED else 0.0 * self.r)[None]
+        way = self.place + ALONG[:, None] * (self.target - self.place)
+        return np.concatenate([way, [self.b]])
+
+    def _note_bounds(self, answer: ClassProposal, W, scales, biases) -> None:
+        """Primal at W, dual at the accepted multipliers, charged for what r lacks of zero."""
+        half = 0.5 * float(np.sum(W * W))
+        primal = answer.losses + half * scales[:, None] ** 2
+        dual = float(answer.gains[0] - 0.5 * answer.bent[0, 0]) - half
+        if self.machine.bias is Bias.PENALIZED:
+            primal = primal + 0.5 * np.sum(biases**2, axis=1)
+            dual -= 0.5 * float(self.r @ self.r)
+        i, j = np.unravel_index(int(primal.argmin()), primal.shape)
+        if primal[i, j] < self.primal:
+            self.primal, self.W_best = float(primal[i, j]), scales[i] * W
+            self.b_best = biases[j] - self.W_best @ self.mu
+        self.length = min(max(float(scales[i]), 0.5), 1.5)
+        self.wide *= 0.5 if SCALES[i] == 0.0 else 1.5
+        if self.machine.bias is Bias.FREE:
+            self.target = biases[0] + newton_step(answer.slope, answer.curvature)
+            self.place = biases[j]
+            off = float(np.abs(self.r).sum())
+            if off > UNBALANCED * float(answer.gains[0]):
+                dual = -np.inf  # so far from feasible that it says nothing
+            dual -= float(self.b @ self.r) + CHARGE * off
+        self.dual = max(self.dual, dual)
+
+    def _accept(self, answer: ClassProposal, W) -> None:
+        """Accept the best point of a triangle; leap to the best on the plane of all points."""
+        leapt = np.zeros_like(self.V) if self.away is None else self.away + answer.stopped
+        D = np.stack([leapt, leapt + answer.swept, *(past - self.V for past in self.past)])
+        g, H = self._quadratic(answer, W, D)
+        t = best_in_triangle(g[:2], H[:2, :2])
+        self._follow_step(g, H)
+        s = best_anywhere(g, H)
+        self.past = [self.V, *self.past][:MEMORY]
+        away = np.tensordot(s, D, 1) - np.tensordot(t, D[:2], 1)
+        self.V = self.V + np.tensordot(t, D[:2], 1)
+        self.mix = np.zeros(len(answer.r))
+        self.mix[:3] = 1.0 - t.sum(), *t
+        self.aim = np.concatenate([[1.0 - s.sum()], s])
+        self.r, self.r_leapt = self.mix @ answer.r, self.aim @ answer.r
+        self.away = away if t.sum() > TRUST else None
+        if self.away is None:
+            self.aim, self.r_leapt = self.mix, self.r
+
+    def _quadratic(self, answer: ClassProposal, W, D) -> tuple[np.ndarray, np.ndarray]:
+        """Slope and curvature of the dual from the accepted point towards all others."""
+        gains, r, bent = answer.gains, answer.r, answer.bent
+        dr = r[1:] - r[0]
+        flat = (D - dr[:, :, None] * self.mu).reshape(len(D), -1)
+        g = gains[1:] - gains[0] - (bent[0, 1:] - bent[0, 0])
+        g = g - flat @ W.ravel() - dr @ (self.b + self.rho * r[0])
+        H = flat @ flat.T + self.rho * dr @ dr.T
+        return g, H + bent[1:, 1:] - bent[0, 1:] - bent[1:, 0][:, None] + bent[0, 0]
+
+    def _follow_step(self, g, H) -> None:
+        """σ so that the epochs' own step would have been the best one."""
+        slope = g[1] - g[0] - (H[1, 0] - H[0, 0])  # from the leapt point towards the swept one
+        curvature = H[1, 1] - 2.0 * H[0, 1] + H[0, 0]
+        if not curvature > 0.0:
+            return
+        step = min(max(slope / curvature, 1.0 / MOST), MOST)
+        self.sigma = min(max(self.sigma * step**-FOLLOW, 1.0), float(self.parts.n_parts))

@@ -1,0 +1,138 @@
+"""What a part is asked about a margin problem of k classes, and what it remembers of it.
+
+    min over W, b    ½‖W‖² + Σ over parts Σ over rows c_i ℓ(W x_i + b)
+
+Every part keeps the multipliers β (rows × k) of its own rows; only sums as large as W leave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..certify.circulation import confine
+from ..certify.multiclass import residual, signed
+from ..problem.class_losses import MaxHinge, MaxSquaredHinge, SumHinge, SumSquaredHinge
+from ..problem.multiclass import MulticlassProblem
+from ..problem.problem import Bias, costs
+from ..represent.lanes import class_combine
+from ..represent.rows import as_rows, combine, scores, sqnorms
+from ..solve.block_sweep import ROW
+from ..solve.share import RATES
+from .parts import Block, Parts, add_all
+
+ClassHinge = MaxHinge | SumHinge | MaxSquaredHinge | SumSquaredHinge
+# Where a part keeps what it knows: the same along C, so that fits start warm.
+KEY = "all classes"
+
+
+class ClassMachine(NamedTuple):
+    """All k classes at once, by the "max" or the "sum" rule."""
+
+    C: float
+    loss: ClassHinge
+    k: int
+    bias: Bias = Bias.FREE
+    seed: int = 0
+
+    @property
+    def rates(self) -> tuple[float, float, float, float]:
+        return RATES[type(self.loss)]
+
+
+class ClassShare(NamedTuple):
+    """What a part remembers: never written in place, for a task may be run again."""
+
+    q: np.ndarray  # ‖x − μ‖²
+    centre: np.ndarray  # μ·x
+    beta: np.ndarray  # multipliers (n, k), the accepted ones
+    points: np.ndarray  # them, those a leap and the epochs after it proposed, and older ones
+    epochs: int = 0
+    scores: np.ndarray | None = None  # W x of the weights whose biases are sought
+    trial: np.ndarray | None = None  # multipliers on trial
+
+
+class ClassCensus(NamedTuple):
+    """Sums over all rows that set the scale of everything."""
+
+    rows: int
+    alive: int
+    cost: float
+    sum_x: np.ndarray
+
+
+class Standing(NamedTuple):
+    """Sums over the multipliers the parts hold."""
+
+    sqnorm: float  # Σ ‖x − μ‖² over rows that cost something
+    mass: float  # Σβ
+    r: np.ndarray  # Σ α_i
+    V: np.ndarray  # Σ α_i x_iᵀ, (k, d)
+
+
+def class_task(block: Block, memory: Any, task: Callable, machine: ClassMachine, *told: Any):
+    """Run ``task(problem, share, …)`` on one part."""
+    shares = dict(memory or {})
+    shares[KEY], answer = task(pose_classes(block, machine), shares.get(KEY), *told)
+    return shares, answer
+
+
+def ask_classes(parts: Parts, task: Callable, machine: ClassMachine, *told: Any) -> Iterator[Any]:
+    """Every part's answer about ``machine``."""
+    return parts.ask(class_task, task, machine, *told)
+
+
+def total_classes(parts: Parts, task: Callable, machine: ClassMachine, *told: Any) -> Any:
+    """The sum of the parts' answers about ``machine``."""
+    return add_all(ask_classes(parts, task, machine, *told))
+
+
+def pose_classes(block: Block, machine: ClassMachine) -> MulticlassProblem:
+    """The part's rows as a problem of all k classes, whichever of them it holds."""
+    X, codes, weight = block
+    c = costs(machine.C, weight, len(codes))
+    y = codes.astype(np.int64, copy=False)
+    return MulticlassProblem(as_rows(X), y, c, machine.loss, machine.k, machine.bias)
+
+
+def count(problem: MulticlassProblem, share: ClassShare | None):
+    """The first question."""
+    alive = problem.c > 0
+    sum_x = combine(problem.rows, alive.astype(np.float64))
+    census = ClassCensus(len(alive), int(alive.sum()), float(problem.c.sum()), sum_x)
+    return share, census
+
+
+def begin(problem: MulticlassProblem, share: ClassShare | None, mu: np.ndarray):
+    """Take the multipliers of an earlier fit into the domain of this one, or start from none."""
+    n, k = len(problem.y), problem.k
+    beta = np.zeros((n, k))
+    if share is not None and share.beta.shape == beta.shape:
+        beta = share.beta.copy()
+        confine(problem, beta)
+    centre = scores(problem.rows, mu)
+    q = np.maximum(sqnorms(problem.rows) - 2.0 * centre + float(mu @ mu), 0.0)
+    sqnorm = float(q[problem.c > 0].sum())
+    return ClassShare(q, centre, beta, beta[None]), Standing(sqnorm, *_sums(problem, beta))
+
+
+def stand(problem: MulticlassProblem, share: ClassShare):
+    """The sums over the present multipliers afresh."""
+    sqnorm = float(share.q[problem.c > 0].sum())
+    return share, Standing(sqnorm, *_sums(problem, share.beta))
+
+
+def _sums(problem: MulticlassProblem, beta: np.ndarray):
+    V = class_combine(problem.rows, problem.k, signed(problem, beta))
+    return float(beta.sum()), residual(problem, beta), V
+
+
+def points_of(problem: MulticlassProblem, share: ClassShare, rho: float) -> np.ndarray:
+    """What the kernels of the solvers in memory need to know of every row."""
+    points = np.zeros(len(problem.y), dtype=ROW)
+    points["y"], points["c"], points["centre"] = problem.y, problem.c, share.centre
+    points["q"] = share.q + rho
+    points["wake"] = np.where(problem.c > 0, 0.0, np.inf)
+    return points
