@@ -34,7 +34,6 @@ from .hinge_ascent import (
     FAR,
     FOLLOW,
     MOST,
-    SCALES,
     TRUST,
     UNBALANCED,
     WINDOW,
@@ -46,6 +45,11 @@ from .parts import Parts
 
 # Older points that a leap may be made of: each is as large as all multipliers.
 MEMORY = 2
+# Where the primal is looked at between the best weights so far (0) and the new ones (1).
+BETWEEN = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.0, 1.0])
+# … which are made longer by so many times a length that grows and shrinks.
+LONGER = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0])
+FULL = 5  # the new weights themselves are the sixth
 # How far along Newton's step for the biases the primal is looked at.
 ALONG = np.array([0.0, 0.25, 0.5, 1.0])
 # What a unit of imbalance is taken to cost once it is removed, in margins.
@@ -72,14 +76,16 @@ class ClassRound(NamedTuple):
     unit: float  # mean ‖x − μ‖²
     epochs: int
     seed: int
-    scales: np.ndarray
-    biases: np.ndarray  # at which the primal is looked at; the first also gets Newton's terms
+    W_best: np.ndarray  # the best weights so far and their biases: the primal is looked at …
+    b_best: np.ndarray
+    ways: np.ndarray  # … some of the way to W, and W somewhat longer or shorter: (share, length)
+    biases: np.ndarray  # … with each of these; the first also gets Newton's terms
 
 
 class ClassProposal(NamedTuple):
     """What a part answers: the dual's terms at the points it proposes, and the primal at W."""
 
-    losses: np.ndarray  # Σ c ℓ at every scale and bias looked at
+    losses: np.ndarray  # Σ c ℓ wherever it is looked at, (ways, biases)
     slope: np.ndarray  # Newton's terms for the first bias: (k,) and (k, k)
     curvature: np.ndarray
     stopped: np.ndarray | float  # Σ α xᵀ over what its domain took from the leap
@@ -139,13 +145,14 @@ def _bent(problem: MulticlassProblem, points: np.ndarray) -> np.ndarray:
 def _look(problem: MulticlassProblem, share: ClassShare, told: ClassRound, beta):
     """The losses wherever they are looked at, and Newton's terms for the first of the biases."""
     rates = RATES[type(problem.loss)]
-    losses = np.zeros((len(told.scales), len(told.biases)))
+    losses = np.zeros((len(told.ways), len(told.biases)))
     slope, curvature = np.zeros(problem.k), np.zeros((problem.k, problem.k))
     points = points_of(problem, share, told.rho)
-    for part, f in score_chunks(problem.rows, told.V):
+    best = score_chunks(problem.rows, told.W_best)
+    for (part, f), (_, g) in zip(score_chunks(problem.rows, told.V), best, strict=True):
         f = np.ascontiguousarray(f - share.centre[part, None] * told.r - told.level)
         y, c = problem.y[part], problem.c[part]
-        add_losses(rates, y, c, f, told.scales, told.biases, losses)
+        add_losses(rates, y, c, g + told.b_best, f, told.ways, told.biases, losses)
         if problem.bias is Bias.FREE:
             some = answers(rates, points[part], problem.k, beta[part], f, told.biases[0])
             slope += some[0]
@@ -183,17 +190,18 @@ def _epochs(problem: MulticlassProblem, share: ClassShare, told: ClassRound, bet
 
 
 @njit(cache=True, nogil=True)
-def add_losses(rates, y, c, f, scales, biases, out):
-    """out += Σ c ℓ(s f + b) for every scale s and all biases b."""
+def add_losses(rates, y, c, g, f, ways, biases, out):
+    """out += Σ c ℓ(g + t (l f + b − g)) for every share t and length l, and all biases b."""
     k = f.shape[1]
-    shifted = np.empty(k)
+    s = np.empty(k)
     for i in range(y.shape[0]):
         if c[i] > 0.0:
-            for a in range(scales.shape[0]):
+            for a in range(ways.shape[0]):
+                share, length = ways[a]
                 for b in range(biases.shape[0]):
                     for j in range(k):
-                        shifted[j] = scales[a] * f[i, j] + biases[b, j]
-                    out[a, b] += c[i] * cost(rates, shifted, k, y[i])
+                        s[j] = g[i, j] + share * (length * f[i, j] + biases[b, j] - g[i, j])
+                    out[a, b] += c[i] * cost(rates, s, k, y[i])
 
 
 class ClassAscent:
@@ -214,8 +222,8 @@ class ClassAscent:
         self.sigma = float(max(1, parts.n_parts))
         self.primal, self.dual = np.inf, -np.inf
         self.W_best, self.b_best = np.zeros_like(self.V), np.zeros(machine.k)
-        self.length, self.wide = 1.0, 0.02
         self.place, self.target = self.b, self.b
+        self.length, self.wide = 1.0, 0.02
         self.mix = self.aim = np.ones(1)
         self.away: np.ndarray | None = None
         self.r_leapt = self.r
@@ -249,15 +257,16 @@ class ClassAscent:
             self.b = self.b + self.rho * self.r
         W = self._centred(self.V, self.r)
         leapt = self.V if self.away is None else self.V + self.away
-        scales, biases = self.length + self.wide * SCALES, self._biases()
+        biases = self._biases()
+        ways = np.stack([BETWEEN, self.length + self.wide * LONGER], axis=1)
         told = ClassRound(
             self.V, self.r, W @ self.mu, self.mix, self.aim, self.away, self.r_leapt,
             self.b + self.rho * self.r_leapt - self._centred(leapt, self.r_leapt) @ self.mu,
             self.rho, self.mm, self.sigma, float(self.parts.n_parts), self.unit, EPOCHS,
-            self.machine.seed, scales, biases,
+            self.machine.seed, self.W_best, self.b_best, ways, biases,
         )  # fmt: skip
         answer = total_classes(self.parts, propose, self.machine, told)
-        self._note_bounds(answer, W, scales, biases)
+        self._note_bounds(answer, W, ways, biases)
         self._accept(answer, W)
 
     def _biases(self) -> np.ndarray:
@@ -267,28 +276,44 @@ class ClassAscent:
         way = self.place + ALONG[:, None] * (self.target - self.place)
         return np.concatenate([way, [self.b]])
 
-    def _note_bounds(self, answer: ClassProposal, W, scales, biases) -> None:
-        """Primal at W, dual at the accepted multipliers, charged for what r lacks of zero."""
+    def _note_bounds(self, answer: ClassProposal, W, ways, biases) -> None:
+        """Primal on the way to W, dual at the accepted multipliers, charged for their r."""
         half = 0.5 * float(np.sum(W * W))
-        primal = answer.losses + half * scales[:, None] ** 2
         dual = float(answer.gains[0] - 0.5 * answer.bent[0, 0]) - half
+        self._note_primal(answer.losses, W, ways, biases)
         if self.machine.bias is Bias.PENALIZED:
-            primal = primal + 0.5 * np.sum(biases**2, axis=1)
             dual -= 0.5 * float(self.r @ self.r)
-        i, j = np.unravel_index(int(primal.argmin()), primal.shape)
-        if primal[i, j] < self.primal:
-            self.primal, self.W_best = float(primal[i, j]), scales[i] * W
-            self.b_best = biases[j] - self.W_best @ self.mu
-        self.length = min(max(float(scales[i]), 0.5), 1.5)
-        self.wide *= 0.5 if SCALES[i] == 0.0 else 1.5
         if self.machine.bias is Bias.FREE:
             self.target = biases[0] + newton_step(answer.slope, answer.curvature)
-            self.place = biases[j]
+            self.place = biases[int(answer.losses[FULL].argmin())]
             off = float(np.abs(self.r).sum())
             if off > UNBALANCED * float(answer.gains[0]):
                 dual = -np.inf  # so far from feasible that it says nothing
             dual -= float(self.b @ self.r) + CHARGE * off
         self.dual = max(self.dual, dual)
+
+    def _note_primal(self, losses: np.ndarray, W, ways, biases) -> None:
+        """Keep the best weights seen; look at lengths ever more closely."""
+        share, length = ways.T
+        best, cross, new = (float(np.sum(a * b)) for a, b in self._pairs(W))
+        kept = 1.0 - share
+        t = share * length
+        primal = losses + 0.5 * (kept**2 * best + 2.0 * kept * t * cross + t**2 * new)[:, None]
+        if self.machine.bias is Bias.PENALIZED:
+            b = kept[:, None] * self.b_best + share[:, None] * biases[0]
+            primal += 0.5 * np.sum(b**2, axis=1)[:, None]
+        i, j = np.unravel_index(int(primal.argmin()), primal.shape)
+        if primal[i, j] < self.primal:
+            self.primal = float(primal[i, j])
+            b = biases[j] - length[i] * (W @ self.mu)
+            self.b_best = kept[i] * self.b_best + share[i] * b
+            self.W_best = kept[i] * self.W_best + t[i] * W
+        i = FULL + int(primal[FULL:].min(axis=1).argmin())
+        self.length = min(max(float(length[i]), 0.5), 1.5)
+        self.wide *= 0.5 if i == FULL else 1.5
+
+    def _pairs(self, W):
+        return (self.W_best, self.W_best), (self.W_best, W), (W, W)
 
     def _accept(self, answer: ClassProposal, W) -> None:
         """Accept the best point of a triangle; leap to the best on the plane of all points."""

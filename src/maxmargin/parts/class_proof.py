@@ -175,7 +175,8 @@ def _newton_terms(problem: MulticlassProblem, share: ClassShare, b):
 def _losses_at(problem: MulticlassProblem, share: ClassShare, biases):
     out = np.zeros((1, len(biases)))
     rates = RATES[type(problem.loss)]
-    add_losses(rates, problem.y, problem.c, share.scores, np.ones(1), biases, out)
+    f = share.scores
+    add_losses(rates, problem.y, problem.c, f, f, np.ones((1, 2)), biases, out)
     return share, out[0]
 
 
