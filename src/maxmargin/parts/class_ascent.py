@@ -31,15 +31,12 @@ from ..solve.sweep import awake
 from .class_tasks import ClassMachine, ClassShare, Standing, points_of, total_classes
 from .hinge_ascent import (
     EPOCHS,
-    FAR,
     FOLLOW,
     MOST,
     TRUST,
     UNBALANCED,
-    WINDOW,
     best_anywhere,
     best_in_triangle,
-    rounds_left,
 )
 from .parts import Parts
 
@@ -53,7 +50,9 @@ FULL = 5  # the new weights themselves are the sixth
 # How far along Newton's step for the biases the primal is looked at.
 ALONG = np.array([0.0, 0.25, 0.5, 1.0])
 # What a unit of imbalance is taken to cost once it is removed, in margins.
-CHARGE = 0.5
+CHARGE = 0.25
+# Rounds in which the gap must fall to this share of what it was: there is no other method to try.
+WINDOW, SLOWEST = 100, 0.8
 # A change below this share of a multiplier is rounding.
 NOISE = 4.0 * float(np.finfo(np.float64).eps)
 
@@ -240,7 +239,7 @@ class ClassAscent:
                 gaps.append((self.primal - self.dual) / self.primal)
                 if gaps[-1] <= tol:
                     return Ending.REACHED
-                if len(gaps) > 2 * WINDOW and rounds_left(gaps[-1 - WINDOW], gaps[-1], tol) > FAR:
+                if len(gaps) > WINDOW and not gaps[-1] < SLOWEST * gaps[-1 - WINDOW]:
                     return Ending.STALLED
         except OutOfBudget as stop:
             return stop.ending
