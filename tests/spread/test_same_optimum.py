@@ -22,6 +22,8 @@ TWO = [
     ("Perceptron", {"order": "cycle", "max_passes": 5}),
 ]
 MORE = [
+    ("LinearSVM", {"tol": 1e-5}),
+    ("LinearSVM", {"multiclass": "sum", "loss": "squared_hinge", "tol": 1e-4}),
     ("LinearSVM", {"multiclass": "rest", "tol": 1e-3}),
     ("LinearSVM", {"multiclass": "pairs", "tol": 1e-3}),
     ("LogisticRegression", {"tol": 1e-6}),

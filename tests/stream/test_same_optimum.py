@@ -19,7 +19,11 @@ from maxmargin import (
     save,
     verify,
 )
-from maxmargin.stream.memory import Memory
+from maxmargin.stream.finer import FinerParts
+from maxmargin.stream.folder import WorkFolder
+from maxmargin.stream.memory import Memory, parse_memory
+from maxmargin.stream.rows import StreamedRows
+from maxmargin.stream.sources import open_source
 
 from .helpers import agree, cut, noisy
 
@@ -34,12 +38,15 @@ NAMES = ["float64", "float32", "sparse", "sparse float32"]
     [
         (LinearSVM(C=0.1), 2),
         (LinearSVM(C=0.1, loss="squared_hinge"), 2),
+        (LinearSVM(C=0.1), 3),
+        (LinearSVM(C=0.1, multiclass="sum"), 4),
+        (LinearSVM(C=0.1, loss="squared_hinge"), 3),
         (LinearSVM(C=0.1, multiclass="rest"), 3),
         (LinearSVM(C=0.1, multiclass="pairs"), 3),
         (LogisticRegression(C=0.5), 2),
         (LogisticRegression(C=0.5), 4),
     ],
-    ids=["svm", "squared", "rest", "pairs", "logistic", "softmax"],
+    ids=["svm", "squared", "max", "sum", "max squared", "rest", "pairs", "logistic", "softmax"],
 )
 def test_certified_optimum(model, k, kind):
     dtype, is_sparse = kind
@@ -186,10 +193,22 @@ def test_many_columns():
         agree(streamed, clone(model).fit(X, y), model.tol)
 
 
-def test_classes_at_once_are_refused():
-    X, y = noisy(k=3)
-    with pytest.raises(ValueError, match="multiclass='rest' or 'pairs'"):
-        fit_stream(LinearSVM(), cut(X, y), memory=SMALL)
+def test_multipliers_of_many_classes_are_cut_to_fit_memory():
+    X, y = noisy(n=3000, d=2, k=20)
+    model = LinearSVM(C=0.01, tol=1e-3)
+    source = open_source(cut(X, y, at=()))
+    memory = parse_memory(SMALL)
+    with WorkFolder(None, False) as folder:
+        rows = StreamedRows(source, memory, folder)
+        parts = FinerParts(rows, 20)
+        sizes = list(parts.ask(lambda block, memory: (memory, len(block.y))))
+        rows.close()
+    assert rows.n_parts == 1
+    assert parts.n_parts == len(sizes) > 1
+    assert sum(sizes) == 3000
+    assert max(sizes) * 20 * 8 < 0.01 * memory.limit
+    streamed = fit_stream(clone(model), cut(X, y, at=()), memory=SMALL)
+    agree(streamed, clone(model).fit(X, y), model.tol)
 
 
 def test_a_streamed_model_is_stored_and_proved_again(tmp_path):

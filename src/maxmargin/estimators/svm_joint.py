@@ -77,12 +77,27 @@ def support_kinds(problem: MulticlassProblem, beta: np.ndarray, worst: np.ndarra
     return kinds_of(worst, below)
 
 
+def known_multipliers(model, problem: MulticlassProblem) -> np.ndarray | None:
+    """Those of the fit if there is one for every row; a streamed fit keeps only those that the
+    scores of a row do not tell."""
+    n = len(problem.y)
+    if hasattr(model, "alpha_") or not hasattr(model, "_alpha_rows") or problem.hard:
+        beta = getattr(model, "alpha_", np.empty(0))
+        return beta if np.shape(beta) == (n, problem.k) else None
+    if model._alpha_rows.max(initial=-1) >= n or model._alpha_machines.max(initial=0) >= problem.k:
+        return None
+    beta = from_scores(problem, model.coef_, model.intercept_)
+    beta[model._alpha_rows, model._alpha_machines] = model._alpha_values
+    return beta
+
+
 def recertify(model, X, codes, weight) -> Certificate:
     """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
     problem = pose(model, X, codes, weight)
     W, b = model.coef_, model.intercept_
-    if np.shape(model.alpha_) == (len(codes), problem.k):
-        certificate = certify_classes(problem, W, b, model.alpha_)
+    beta = known_multipliers(model, problem)
+    if beta is not None:
+        certificate = certify_classes(problem, W, b, beta)
         if certificate.feasible and certificate.dual >= 0.0:
             return certificate
     beta = repair_classes(problem, from_scores(problem, W, b))

@@ -10,24 +10,39 @@ from ..estimators import linear_svm as in_memory
 from ..estimators.fitting import make_watch, warn_unless_reached
 from ..estimators.svm_reduced import together
 from ..estimators.validation import one_of, positive
+from ..parts.class_hinge import ClassFit, solve_class_hinge
+from ..parts.class_tasks import ClassMachine
 from ..parts.hinge import HingeFit, solve_hinge
 from ..parts.hinge_tasks import Machine
+from ..problem.class_losses import CLASS_LOSSES
 from ..problem.losses import LOSSES
 from ..solve.contract import Ending
 from .common import OnDask
 from .inputs import Data
 
+# Rules by which all classes are one problem; the others are several of two classes.
+JOINT = ("max", "sum")
+
+
+def class_machine(model, k: int, seed: int = 0) -> ClassMachine:
+    """The problem of k classes that the model's parameters ask for."""
+    C = positive("C", model.C, infinite=True)
+    loss = CLASS_LOSSES[model.multiclass, one_of("loss", model.loss, LOSSES)]
+    return ClassMachine(C, loss, k, model._bias(), seed)
+
 
 class LinearSVM(OnDask, in_memory.LinearSVM):
     """``maxmargin.LinearSVM`` on a cluster: the same parameters, optimum and certificate.
 
-    Two classes, and more with ``multiclass="rest"`` or ``"pairs"``.  C must be finite.
-    Multipliers are kept with the parts for the time of a fit, so ``warm_start`` does nothing;
-    ``c_path`` goes on from one C to the next.
+    C must be finite.  Multipliers are kept with the parts for the time of a fit, so
+    ``warm_start`` does nothing; ``c_path`` goes on from one C to the next.
     """
 
     def _fit_parts(self, data: Data) -> None:
         watch = make_watch(self)
+        if len(data.classes) > 2 and self.multiclass in JOINT:
+            self._fit_classes(data, watch)
+            return
         fits = self._fits(data, watch)
         self.coef_ = np.stack([fit.w for fit in fits])
         self.intercept_ = np.array([fit.b for fit in fits])
@@ -35,10 +50,24 @@ class LinearSVM(OnDask, in_memory.LinearSVM):
         self.margin_ = 1.0 / longest if longest > 0 else np.inf
         proofs = [fit.certificate for fit in fits]
         self.certificate_ = proofs[0] if len(proofs) == 1 else together(self, proofs)
-        self.history_, self.n_iter_ = watch.history, max(1, watch.n_iter)
-        self.solver_, self.solver_reason_ = fits[0].solver, fits[0].why
+        self._note(watch, fits[0])
         short = [fit.ending for fit in fits if fit.ending is not Ending.REACHED]
         self._ending = short[0] if short else Ending.REACHED
+
+    def _note(self, watch, fit: HingeFit | ClassFit) -> None:
+        self.history_, self.n_iter_ = watch.history, max(1, watch.n_iter)
+        self.solver_, self.solver_reason_ = fit.solver, fit.why
+
+    def _fit_classes(self, data: Data, watch) -> None:
+        """All classes in one problem."""
+        one_of("solver", self.solver, ["auto"])
+        machine = class_machine(self, len(data.classes), watch.seed)
+        fit = solve_class_hinge(data.parts, machine, watch)
+        self.coef_, self.intercept_ = fit.W, fit.b
+        norm = float(np.sum(fit.W**2))
+        self.margin_ = 1.0 / float(np.sqrt(2.0 * norm)) if norm > 0 else np.inf
+        self.certificate_, self._ending = fit.certificate, fit.ending
+        self._note(watch, fit)
 
     def _fits(self, data: Data, watch) -> list[HingeFit]:
         C = positive("C", self.C, infinite=True)
@@ -58,13 +87,7 @@ class LinearSVM(OnDask, in_memory.LinearSVM):
             return [(1, None)]
         if self.multiclass == "rest":
             return [(c, None) for c in range(k)]
-        if self.multiclass == "pairs":
-            return list(combinations(range(k), 2))
-        raise ValueError(
-            f"multiclass={self.multiclass!r} has no method over parts yet, and y holds {k} "
-            "classes. Use multiclass='rest' or 'pairs' here, LogisticRegression of "
-            "maxmargin.spread for one model of all classes, or LinearSVM on one machine."
-        )
+        return list(combinations(range(k), 2))
 
     def _farewell(self) -> None:
         warn_unless_reached(self, self.__dict__.pop("_ending"), self.certificate_)

@@ -7,6 +7,7 @@ from typing import Any
 from ..certify.certificate import Certificate
 from ..estimators.svm_reduced import together
 from ..estimators.validation import positive
+from ..parts import class_proof, class_tasks
 from ..parts.certify_smooth import certify_smooth
 from ..parts.hinge_proof import certify_parts, from_margins, repair_parts, set_none
 from ..parts.hinge_tasks import Machine, ask_total, begin
@@ -15,6 +16,7 @@ from ..problem.losses import LOSSES
 from ..problem.problem import Bias
 from .extra import some_client
 from .inputs import Data, spread_out
+from .linear_svm import JOINT, class_machine
 
 
 def verify(model: Any, X, y, sample_weight=None) -> Certificate:
@@ -39,6 +41,8 @@ def verify(model: Any, X, y, sample_weight=None) -> Certificate:
 
 
 def _svm(model, data: Data) -> Certificate:
+    if len(data.classes) > 2 and model.multiclass in JOINT:
+        return _classes(model, data)
     proofs = []
     for q, (first, second) in enumerate(model._machines(len(data.classes))):
         machine = Machine(float(model.C), LOSSES[model.loss], model._bias(), first, second)
@@ -53,3 +57,18 @@ def _svm(model, data: Data) -> Certificate:
             proof, _ = certify_parts(parts, machine, w, b, mean)
         proofs.append(proof)
     return proofs[0] if len(proofs) == 1 else together(model, proofs)
+
+
+def _classes(model, data: Data) -> Certificate:
+    parts, machine = data.parts.fork(), class_machine(model, len(data.classes))
+    W, b, total = model.coef_, model.intercept_, class_tasks.total_classes
+    census = total(parts, class_tasks.count, machine)
+    mean = census.sum_x / max(1, census.alive)
+    total(parts, class_tasks.begin, machine, mean)
+    total(parts, class_proof.from_margins, machine, W, b)
+    class_proof.repair_class_parts(parts, machine)
+    proof = class_proof.certify_class_parts(parts, machine, W, b, mean)
+    if not proof.dual >= 0.0:
+        total(parts, class_proof.set_none, machine)
+        proof = class_proof.certify_class_parts(parts, machine, W, b, mean)
+    return proof

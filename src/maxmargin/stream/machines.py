@@ -32,6 +32,7 @@ from ..solve.contract import Ending, Watch
 from ..solve.passes import Halt, run_passes
 from ..solve.perceptron import Rule
 from .certify import UNSURE, certify_hinge
+from .classes import fit_classes
 from .hinge import solve_hinge as solve_near
 from .perceptron import StreamLearner
 from .plane import Task
@@ -92,15 +93,15 @@ def _judged(ending: Ending, certificate, tol: float) -> Ending:
 
 
 def fit_svm(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> Ending:
-    """Two classes, or one machine after the other."""
+    """Two classes, all classes at once, or one machine after the other."""
     k = len(rows.classes)
     loss = LOSSES[one_of("loss", estimator.loss, LOSSES)]
     one_of("multiclass", estimator.multiclass, ["max", "sum", "rest", "pairs"])
-    if k > 2 and estimator.multiclass not in ("rest", "pairs"):
-        raise ValueError(
-            f"multiclass={estimator.multiclass!r} needs all rows in memory, and there are {k} "
-            "classes. On a stream use multiclass='rest' or 'pairs', or LogisticRegression."
-        )
+    if k > 2 and estimator.multiclass in ("max", "sum"):
+        fit = fit_classes(estimator, rows, watch)
+        _tell(estimator, watch, fit.certificate, fit.solver, fit.why)
+        _count_wrong(estimator, rows)
+        return _judged(fit.ending, fit.certificate, watch.tol)
     duels: list[tuple[int, int | None]] = [(1, None)]
     if k > 2:
         duels = [(c, None) for c in range(k)]

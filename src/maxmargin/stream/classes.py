@@ -1,0 +1,64 @@
+"""LinearSVM with k classes at once on a stream: the "max" and the "sum" rule."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..certify.multiclass import from_scores
+from ..parts.class_hinge import ClassFit, solve_class_hinge
+from ..parts.class_tasks import KEY, ClassMachine, pose_classes
+from ..parts.parts import Block
+from ..problem.class_losses import CLASS_LOSSES
+from ..problem.multiclass import MulticlassProblem
+from ..represent.lanes import score_chunks
+from ..solve.contract import Ending, Watch
+from .certify import UNSURE
+from .finer import FinerParts
+from .rows import StreamedRows
+
+
+def fit_classes(estimator, rows: StreamedRows, watch: Watch) -> ClassFit:
+    """All classes in one problem; what scores do not tell of the multipliers is kept."""
+    k = len(rows.classes)
+    loss = CLASS_LOSSES[estimator.multiclass, estimator.loss]
+    machine = ClassMachine(float(estimator.C), loss, k, estimator._bias(), watch.seed)
+    parts = FinerParts(rows, k)
+    fit = solve_class_hinge(parts, machine, watch)
+    if fit.ending is Ending.INTERRUPTED:
+        raise KeyboardInterrupt
+    estimator.coef_, estimator.intercept_ = fit.W, fit.b
+    norm = float(np.sum(fit.W**2))
+    estimator.margin_ = 1.0 / float(np.sqrt(2.0 * norm)) if norm > 0 else np.inf
+    if estimator.loss == "hinge":  # the multipliers of a squared hinge follow from the slacks
+        _keep_multipliers(estimator, parts, machine, fit)
+    rows.memories.clear()
+    return fit
+
+
+def _keep_multipliers(estimator, parts: FinerParts, machine: ClassMachine, fit: ClassFit) -> None:
+    """(row, class, β) of every row whose multipliers its scores do not tell."""
+    found, first = [], 0
+    for n, odd, beta in parts.ask(_odd_multipliers, machine, fit.W, fit.b):
+        found.append((odd + first, beta))
+        first += n
+    odd, beta = (np.concatenate(column) for column in zip(*found, strict=True))
+    estimator._alpha_rows = np.repeat(odd, machine.k)
+    estimator._alpha_machines = np.tile(np.arange(machine.k), len(odd))
+    estimator._alpha_values = beta.ravel()
+
+
+def _odd_multipliers(block: Block, memory, machine: ClassMachine, W, b):
+    problem, beta = pose_classes(block, machine), memory[KEY].beta
+    told = from_scores(problem, W, b)
+    odd = np.flatnonzero((beta != told).any(axis=1) | _unsure(problem, W, b))
+    return memory, (len(beta), odd, beta[odd])
+
+
+def _unsure(problem: MulticlassProblem, W, b) -> np.ndarray:
+    """Rows with a slack, or two largest ones, so near to each other that rounding decides."""
+    unsure = np.zeros(len(problem.y), dtype=bool)
+    for part, f in score_chunks(problem.rows, W):
+        s = f + b
+        z = np.sort(1.0 + s - s[np.arange(len(s)), problem.y[part]][:, None], axis=1)
+        unsure[part] = (np.abs(z) < UNSURE).any(axis=1) | (z[:, -1] - z[:, -2] < UNSURE)
+    return unsure
