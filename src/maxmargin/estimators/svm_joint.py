@@ -7,7 +7,7 @@ import numpy as np
 from ..certify.certificate import Certificate
 from ..certify.circulation import repair_classes
 from ..certify.multiclass import certify_classes, from_scores
-from ..problem.class_losses import CLASS_LOSSES, MaxHinge, MaxSquaredHinge
+from ..problem.class_losses import CLASS_LOSSES, MaxHinge, MaxSquaredHinge, SumHinge
 from ..problem.losses import LOSSES
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import costs
@@ -88,7 +88,8 @@ def known_multipliers(model, problem: MulticlassProblem) -> np.ndarray | None:
         return None
     beta = from_scores(problem, model.coef_, model.intercept_)
     beta[model._alpha_rows, model._alpha_machines] = model._alpha_values
-    return beta
+    hinge = isinstance(problem.loss, MaxHinge | SumHinge)
+    return beta if hinge else repair_classes(problem, beta)  # slacks tell them but nearly
 
 
 def recertify(model, X, codes, weight) -> Certificate:

@@ -50,6 +50,9 @@ def _solve(parts: Parts, machine: ClassMachine, watch: Watch) -> ClassFit:
     best: tuple[np.ndarray, np.ndarray, Certificate] | None = None
     for _ in range(TRIES):
         standing = total_classes(parts, begin, machine, mu)
+        if standing.mass > 0.0 and machine.bias is Bias.FREE:  # multipliers to start from
+            W = standing.V - np.outer(standing.r, mu)
+            b = better_biases(parts, machine, W, b)
         ascent = ClassAscent(parts, machine, watch, standing, census.alive, census.cost, mu, b)
         ending = ascent.run(tol)
         total_classes(parts, accept, machine, ascent.mix)
@@ -61,7 +64,7 @@ def _solve(parts: Parts, machine: ClassMachine, watch: Watch) -> ClassFit:
         if best[2].holds(watch.tol) or ending is not Ending.REACHED:
             break
         ending, tol = Ending.STALLED, SHARPER * tol
-        b = ascent.b - ascent.W_best @ mu if machine.bias is Bias.FREE else b
+        b = best[1]
     assert best is not None
     why = f"{machine.k} classes at once: parts answer with changes of the weights"
     return ClassFit(*best, ending, "ascent", why)

@@ -29,8 +29,7 @@ def fit_classes(estimator, rows: StreamedRows, watch: Watch) -> ClassFit:
     estimator.coef_, estimator.intercept_ = fit.W, fit.b
     norm = float(np.sum(fit.W**2))
     estimator.margin_ = 1.0 / float(np.sqrt(2.0 * norm)) if norm > 0 else np.inf
-    if estimator.loss == "hinge":  # the multipliers of a squared hinge follow from the slacks
-        _keep_multipliers(estimator, parts, machine, fit)
+    _keep_multipliers(estimator, parts, machine, fit)
     rows.memories.clear()
     return fit
 
@@ -50,7 +49,9 @@ def _keep_multipliers(estimator, parts: FinerParts, machine: ClassMachine, fit: 
 def _odd_multipliers(block: Block, memory, machine: ClassMachine, W, b):
     problem, beta = pose_classes(block, machine), memory[KEY].beta
     told = from_scores(problem, W, b)
-    odd = np.flatnonzero((beta != told).any(axis=1) | _unsure(problem, W, b))
+    # Those of a squared hinge follow from the slacks up to the gap, but for who bears them.
+    differs = beta != told if machine.rates[1] == machine.rates[3] else (beta > 0) != (told > 0)
+    odd = np.flatnonzero(differs.any(axis=1) | _unsure(problem, W, b))
     return memory, (len(beta), odd, beta[odd])
 
 
