@@ -117,9 +117,13 @@ def test_predictions_are_lazy_for_dask_and_at_once_for_numpy(client):
 
 
 def test_verify_on_the_cluster_and_on_one_machine_say_the_same(client):
-    X, y = clouds()
-    DX, Dy = spread(X, y, [100])
-    for model in (on_dask.LinearSVM(tol=1e-4), on_dask.LogisticRegression(tol=1e-6)):
+    for model, k in (
+        (on_dask.LinearSVM(tol=1e-4), 2),
+        (on_dask.LinearSVM(tol=1e-4), 3),
+        (on_dask.LogisticRegression(tol=1e-6), 2),
+    ):
+        X, y = clouds(k=k)
+        DX, Dy = spread(X, y, [100])
         model.fit(DX, Dy)
         there = on_dask.verify(model, DX, Dy)
         base = getattr(maxmargin, type(model).__name__)(**model.get_params())
