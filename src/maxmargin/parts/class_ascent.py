@@ -294,7 +294,8 @@ class ClassAscent:
     def _note_primal(self, losses: np.ndarray, W, ways, biases) -> None:
         """Keep the best weights seen; look at lengths ever more closely."""
         share, length = ways.T
-        best, cross, new = (float(np.sum(a * b)) for a, b in self._pairs(W))
+        best, new = float(np.sum(self.W_best**2)), float(np.sum(W**2))
+        cross = float(np.sum(self.W_best * W))
         kept = 1.0 - share
         t = share * length
         primal = losses + 0.5 * (kept**2 * best + 2.0 * kept * t * cross + t**2 * new)[:, None]
@@ -307,12 +308,9 @@ class ClassAscent:
             b = biases[j] - length[i] * (W @ self.mu)
             self.b_best = kept[i] * self.b_best + share[i] * b
             self.W_best = kept[i] * self.W_best + t[i] * W
-        i = FULL + int(primal[FULL:].min(axis=1).argmin())
-        self.length = min(max(float(length[i]), 0.5), 1.5)
-        self.wide *= 0.5 if i == FULL else 1.5
-
-    def _pairs(self, W):
-        return (self.W_best, self.W_best), (self.W_best, W), (W, W)
+        place = FULL + int(primal[FULL:].min(axis=1).argmin())
+        self.length = min(max(float(length[place]), 0.5), 1.5)
+        self.wide *= 0.5 if place == FULL else 1.5
 
     def _accept(self, answer: ClassProposal, W) -> None:
         """Accept the best point of a triangle; leap to the best on the plane of all points."""

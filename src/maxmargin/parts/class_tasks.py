@@ -14,7 +14,7 @@ import numpy as np
 
 from ..certify.circulation import confine
 from ..certify.multiclass import residual, signed
-from ..problem.class_losses import MaxHinge, MaxSquaredHinge, SumHinge, SumSquaredHinge
+from ..problem.class_losses import ClassLoss
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias, costs
 from ..represent.lanes import class_combine
@@ -23,7 +23,6 @@ from ..solve.block_sweep import ROW
 from ..solve.share import RATES
 from .parts import Block, Parts, add_all
 
-ClassHinge = MaxHinge | SumHinge | MaxSquaredHinge | SumSquaredHinge
 # Where a part keeps what it knows: the same along C, so that fits start warm.
 KEY = "all classes"
 
@@ -32,7 +31,7 @@ class ClassMachine(NamedTuple):
     """All k classes at once, by the "max" or the "sum" rule."""
 
     C: float
-    loss: ClassHinge
+    loss: ClassLoss  # a hinge
     k: int
     bias: Bias = Bias.FREE
     seed: int = 0
@@ -116,12 +115,6 @@ def begin(problem: MulticlassProblem, share: ClassShare | None, mu: np.ndarray):
     q = np.maximum(sqnorms(problem.rows) - 2.0 * centre + float(mu @ mu), 0.0)
     sqnorm = float(q[problem.c > 0].sum())
     return ClassShare(q, centre, beta, beta[None]), Standing(sqnorm, *_sums(problem, beta))
-
-
-def stand(problem: MulticlassProblem, share: ClassShare):
-    """The sums over the present multipliers afresh."""
-    sqnorm = float(share.q[problem.c > 0].sum())
-    return share, Standing(sqnorm, *_sums(problem, share.beta))
 
 
 def _sums(problem: MulticlassProblem, beta: np.ndarray):
