@@ -79,6 +79,22 @@ def test_three_classes(client, name, parameters):
     agree(name, parameters, ours, theirs, X)
 
 
+def test_all_classes_at_once_in_partitions_that_lack_some(client):
+    X, y = clouds(k=4)
+    order = np.argsort(y, kind="stable")
+    X, y = sparse.csr_matrix(X * (np.abs(X) > 0.3))[order], y[order]
+    DX, Dy = spread(X, y, [20, 20, 150], unknown=True)
+    parameters = {"C": 0.1, "tol": 1e-4, "class_weight": "balanced"}
+    ours, theirs = both("LinearSVM", parameters, X, y, DX, Dy)
+    agree("LinearSVM", parameters, ours, theirs, X)
+    path = on_dask.c_path(on_dask.LinearSVM(tol=1e-3), DX, Dy, Cs=[0.01, 0.1])
+    assert all(model.certificate_.holds(1e-3) for model in path.models)
+    assert path.models[0].certificate_.primal < path.models[1].certificate_.dual
+    search = on_dask.LinearSVMCV(Cs=[1e-4, 0.1], cv=2, tol=1e-3).fit(DX, Dy)
+    assert search.scores_.shape == (2, 2)
+    assert search.certificate_.holds(1e-3)
+
+
 def test_weights_classes_and_float32(client):
     X, y = clouds()
     X = X.astype(np.float32)
