@@ -114,3 +114,9 @@ def test_results_that_are_kept(monkeypatch):
     with interrupt.cautiously("a.csv"):
         pass
     assert interrupt.message() == "maxmargin: interrupted; a.csv had been written."
+
+
+def test_a_program_that_calls_a_command_keeps_its_own_ctrl_c():
+    before = signal.getsignal(signal.SIGINT)
+    interrupt.ignore()
+    assert signal.getsignal(signal.SIGINT) is before

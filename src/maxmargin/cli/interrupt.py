@@ -25,8 +25,9 @@ def take_over() -> None:
 
 
 def ignore() -> None:
-    """From here on the end is near, and decided."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """From here on the end is near, and decided; other programs that call commands go on."""
+    if signal.getsignal(signal.SIGINT) is _pressed:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 @contextmanager
