@@ -17,16 +17,27 @@ MOST_LABELS = 5_000
 
 def choose_target(table: pa.Table, target: str | None, where: str) -> str:
     """The column asked for, or the one with a usual name."""
-    names = table.schema.names
+    try:
+        return choose_name(table.schema.names, target, where, "with --target")
+    except UnnamedTarget as error:
+        raise ValueError(f"{error}{_hint(table)}") from None
+
+
+class UnnamedTarget(ValueError):
+    """Nobody said which column holds the labels, and no name tells."""
+
+
+def choose_name(names: list[str], target: str | None, where: str, how: str) -> str:
+    """The name asked for, or the usual one; ``how`` a user names it."""
     if target is not None:
         check_columns([target], names, where)
         return target
     usual = [name for name in names if name.lower() in USUAL]
     if len(usual) == 1:
         return usual[0]
-    raise ValueError(
-        f"Which column of {where} holds the labels? Name it with --target. "
-        f"It has: {', '.join(names[:20])}{', …' if len(names) > 20 else ''}.{_hint(table)}"
+    raise UnnamedTarget(
+        f"Which column of {where} holds the labels? Name it {how}. "
+        f"It has: {', '.join(names[:20])}{', …' if len(names) > 20 else ''}."
     )
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from ..data.columns import kind_of
-from ..data.labels import USUAL
+from ..data.labels import choose_name
 from ..data.source import COMPRESSED, FORMATS, Source, find_source
 from ..data.tables import check_columns, first_rows
 from .readers import (
@@ -162,7 +162,7 @@ class Tables:
             )
         self.watched = Watched([file.path for file in files if file.path is not None])
         found = column_types(files[0])
-        self.target = choose_label(list(found), target, files[0].name)
+        self.target = choose_name(list(found), target, files[0].name, "as the target")
         others = [name for name in found if name not in (self.target, weights)]
         if weights is not None:
             check_columns([weights], list(found), files[0].name)
@@ -223,20 +223,6 @@ def column_types(source: Source) -> dict[str, pa.DataType]:
     else:
         schema = first_rows(source).schema
     return dict(zip(schema.names, schema.types, strict=True))
-
-
-def choose_label(names: list[str], target: str | None, where: str) -> str:
-    """The column asked for, or the one with a usual name."""
-    if target is not None:
-        check_columns([target], names, where)
-        return target
-    usual = [name for name in names if name.lower() in USUAL]
-    if len(usual) == 1:
-        return usual[0]
-    raise ValueError(
-        f"Which column of {where} holds the labels? Name it as the target. "
-        f"It has: {', '.join(names[:20])}{', …' if len(names) > 20 else ''}."
-    )
 
 
 class Svmlight:

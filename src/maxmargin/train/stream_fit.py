@@ -156,12 +156,13 @@ def _open(data, target, weights, format, choices: Choices, limit, notes, progres
                 "files have none."
             )
         return plain, None, None
+    from ..data.labels import choose_name
     from ..data.source import find_source
-    from ..stream.sources import choose_label, column_types, find_files
+    from ..stream.sources import column_types, find_files
 
     files = [find_source(path, format) for path in find_files(data)]
     types = column_types(files[0])
-    target = choose_label(list(types), target, files[0].name)
+    target = choose_name(list(types), target, files[0].name, "with --target")
     check_columns([*choices.drop, *choices.category], list(types), files[0].name)
     others = [target] if weights is None else [target, weights]
     left = {name: t for name, t in types.items() if name not in (*others, *choices.drop)}
