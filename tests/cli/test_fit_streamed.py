@@ -86,6 +86,7 @@ def test_refusals(maxmargin, parts, tmp_path):
     for arguments, said in {
         ("--memory", "a lot"): "at least 16 MB",
         ("--resume",): "--resume goes with --memory",
+        ("--memory", "50MB", "--report", "page.html"): "Leave out --report or --memory",
         ("--memory", "50MB", "--holdout", "0.2"): "--test",
         ("--memory", "50MB", "-m", "kernel-svm"): "needs all rows in memory",
         ("--memory", "50MB", "--C", "inf"): "needs all rows in memory",

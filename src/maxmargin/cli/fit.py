@@ -112,6 +112,8 @@ def fit(
     if memory is not None or resume:
         from .fit_streamed import fit_streamed
 
+        if report is not None:
+            raise ValueError("--report needs all rows in memory. Leave out --report or --memory.")
         asked = (data, target, weights, format, test)
         return fit_streamed(asked, plan, choices, holdout, memory, resume, out, as_json)
     page = None if no_report else report or out.with_name("report.html")

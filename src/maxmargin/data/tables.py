@@ -44,7 +44,7 @@ def read_table(source: Source, words: Iterable[str] = ()) -> pa.Table:
 
             table = parquet.read_table(source.seekable(), use_threads=True)
         else:
-            table = _arrow_reader(source).read_all()
+            table = arrow_reader(source).read_all()
     _check_names(table.schema.names, source)
     if table.num_rows == 0:
         raise ValueError(f"{source.name} has columns but no rows.")
@@ -80,7 +80,7 @@ def stream_table(
             # ask for small pieces, since they are short of it.
             yield from file.iter_batches(rows, columns=columns, use_threads=piece is None)
         else:
-            reader = _arrow_reader(source)
+            reader = arrow_reader(source)
             check_columns(types, reader.schema.names, source.name)
             for batch in reader:
                 for start in range(0, batch.num_rows, rows):
@@ -282,7 +282,7 @@ def _header(line: memoryview, source: Source) -> list[str]:
     return table.schema.names
 
 
-def _arrow_reader(source: Source):
+def arrow_reader(source: Source):
     file = source.seekable()
     start = file.read(6)
     file.seek(0)

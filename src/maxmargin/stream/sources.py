@@ -212,14 +212,14 @@ class Tables:
 
 def column_types(source: Source) -> dict[str, pa.DataType]:
     """The columns of a table and their types, from its header or its first rows."""
-    from ..data.tables import _arrow_reader
+    from ..data.tables import arrow_reader
 
     if source.format == "parquet":
         from pyarrow import parquet
 
         schema = parquet.ParquetFile(source.seekable()).schema_arrow
     elif source.format == "arrow":
-        schema = _arrow_reader(source).schema
+        schema = arrow_reader(source).schema
     else:
         schema = first_rows(source).schema
     return dict(zip(schema.names, schema.types, strict=True))
