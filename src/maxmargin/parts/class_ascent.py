@@ -25,7 +25,7 @@ from ..represent.lanes import class_combine, padded, score_chunks
 from ..solve.block_sweep import sweep
 from ..solve.blocks import EMPTY, STIFFNESS
 from ..solve.class_shift import answers, newton_step
-from ..solve.contract import Ending, OutOfBudget, Watch
+from ..solve.contract import Ending, Watch
 from ..solve.share import RATES, cost
 from ..solve.sweep import awake
 from .class_tasks import ClassMachine, ClassShare, Standing, points_of, total_classes
@@ -39,6 +39,7 @@ from .hinge_ascent import (
     best_in_triangle,
 )
 from .parts import Parts
+from .rounds import run_rounds
 
 # Older points that a leap may be made of: each is as large as all multipliers.
 MEMORY = 2
@@ -230,21 +231,11 @@ class ClassAscent:
 
     def run(self, tol: float) -> Ending:
         """Rounds until the gap ``tol`` seems reached, or seems too far away."""
-        gaps = [np.inf]
-        try:
-            while True:
-                self.watch.step(EPOCHS)
-                self.round()
-                self.watch.record(self.primal, self.dual)
-                gaps.append((self.primal - self.dual) / self.primal)
-                if gaps[-1] <= tol:
-                    return Ending.REACHED
-                if len(gaps) > WINDOW and not gaps[-1] < SLOWEST * gaps[-1 - WINDOW]:
-                    return Ending.STALLED
-        except OutOfBudget as stop:
-            return stop.ending
-        except KeyboardInterrupt:
-            return Ending.INTERRUPTED
+
+        def hopeless(gaps: list[float]) -> bool:
+            return len(gaps) > WINDOW and not gaps[-1] < SLOWEST * gaps[-1 - WINDOW]
+
+        return run_rounds(self, EPOCHS, tol, hopeless)
 
     def _centred(self, V: np.ndarray, r: np.ndarray) -> np.ndarray:
         """W = Σ α (x − μ)ᵀ."""

@@ -21,12 +21,13 @@ from numba import njit
 from ..problem.losses import value
 from ..problem.problem import Bias, Problem
 from ..represent.rows import combine, scores
-from ..solve.contract import Ending, OutOfBudget, Watch
+from ..solve.contract import Ending, Watch
 from ..solve.descent import EMPTY, SOFTNESS, STIFFNESS
 from ..solve.march import OMEGA
 from ..solve.sweep import POINT, awake, settle, sweep
 from .hinge_tasks import Census, Machine, Share, ask_total, bends
 from .parts import Parts
+from .rounds import run_rounds
 
 # Epochs over the rows a part makes between two questions.
 EPOCHS = 3
@@ -170,21 +171,11 @@ class Ascent:
 
     def run(self, tol: float) -> Ending:
         """Rounds until the gap ``tol`` seems reached, or seems too far away."""
-        gaps = [np.inf]
-        try:
-            while True:
-                self.watch.step(EPOCHS)
-                self.round()
-                self.watch.record(self.primal, self.dual)
-                gaps.append((self.primal - self.dual) / self.primal)
-                if gaps[-1] <= tol:
-                    return Ending.REACHED
-                if len(gaps) > 2 * WINDOW and rounds_left(gaps[-1 - WINDOW], gaps[-1], tol) > FAR:
-                    return Ending.STALLED
-        except OutOfBudget as stop:
-            return stop.ending
-        except KeyboardInterrupt:
-            return Ending.INTERRUPTED
+
+        def hopeless(gaps: list[float]) -> bool:
+            return len(gaps) > 2 * WINDOW and rounds_left(gaps[-1 - WINDOW], gaps[-1], tol) > FAR
+
+        return run_rounds(self, EPOCHS, tol, hopeless)
 
     def round(self) -> None:
         """One question to all parts, and the best use of their answers."""
