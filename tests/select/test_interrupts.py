@@ -2,7 +2,9 @@
 
 import os
 import signal
-from contextlib import suppress
+import time
+from contextlib import contextmanager, suppress
+from itertools import count
 
 import numpy as np
 import pytest
@@ -10,28 +12,47 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import LinearSVM, LinearSVMCV, LogisticRegressionCV, c_path
+from maxmargin.estimators.fit_many import interrupts
+from maxmargin.select import folds
 
 CS = [0.1, 1.0, 10.0, 100.0]
 
 
 class _PressAfter:
-    """A scorer that presses Ctrl-C at its n-th call; seen by whichever thread is the main one."""
+    """A scorer that presses Ctrl-C at its n-th call, and then waits until that was noticed."""
 
-    def __init__(self, calls):
-        self.calls = calls
+    def __init__(self, calls, noticed):
+        self.calls, self.noticed = calls, noticed
+        self.counted = count(1)  # several threads count
 
     def __call__(self, model, X, y):
-        self.calls -= 1
-        if self.calls == 0:
+        if next(self.counted) == self.calls:
             os.kill(os.getpid(), signal.SIGINT)
+            while not self.noticed[-1]:
+                time.sleep(0.001)
         return model.score(X, y)
+
+
+@pytest.fixture
+def noticed(monkeypatch):
+    """Every list in which a search notes that Ctrl-C was pressed."""
+    lists = []
+
+    @contextmanager
+    def spied(**how):
+        with interrupts(**how) as pressed:
+            lists.append(pressed)
+            yield pressed
+
+    monkeypatch.setattr(folds, "interrupts", spied)
+    return lists
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("tuned", [LinearSVMCV, LogisticRegressionCV])
-def test_a_search_keeps_the_values_that_all_folds_have(tuned, n_jobs):
+def test_a_search_keeps_the_values_that_all_folds_have(tuned, n_jobs, noticed):
     X, y = load_iris(return_X_y=True)
-    model = tuned(CS, cv=3, scoring=_PressAfter(8), n_jobs=n_jobs)
+    model = tuned(CS, cv=3, scoring=_PressAfter(8, noticed), n_jobs=n_jobs)
     with pytest.warns(ConvergenceWarning, match=r"first \d of 4 values"):
         model.fit(X, y)
     done = len(model.cv_results_["param_C"])
@@ -45,9 +66,9 @@ def test_a_search_keeps_the_values_that_all_folds_have(tuned, n_jobs):
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_nothing_complete_is_an_interrupt(n_jobs):
+def test_nothing_complete_is_an_interrupt(n_jobs, noticed):
     X, y = load_iris(return_X_y=True)
-    model = LinearSVMCV(CS, cv=5, scoring=_PressAfter(1), n_jobs=n_jobs)
+    model = LinearSVMCV(CS, cv=5, scoring=_PressAfter(1, noticed), n_jobs=n_jobs)
     with pytest.raises(KeyboardInterrupt, match="before any C"):
         model.fit(X, y)
     assert not hasattr(model, "coef_")

@@ -97,8 +97,12 @@ def repeat(who: str, remarks: list[Remark], order: list[str], stacklevel: int = 
 
 
 @contextmanager
-def interrupts() -> Iterator[list]:
-    """A list that is no longer empty once Ctrl-C was pressed, even if a fit made light of it."""
+def interrupts(quietly: bool = False) -> Iterator[list]:
+    """A list that is no longer empty once Ctrl-C was pressed, even if a fit made light of it.
+
+    Quietly: the first Ctrl-C is noted and nothing else, for a thread that only waits for others
+    which look at the list; it could fall anywhere between starting and joining them.
+    """
     pressed: list[int] = []
     former = signal.getsignal(signal.SIGINT)
     if not callable(former) or threading.current_thread() is not threading.main_thread():
@@ -107,7 +111,7 @@ def interrupts() -> Iterator[list]:
 
     def note(number, frame):
         pressed.append(number)
-        return former(number, frame)
+        return None if quietly and len(pressed) == 1 else former(number, frame)
 
     signal.signal(signal.SIGINT, note)
     try:

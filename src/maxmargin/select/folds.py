@@ -80,17 +80,17 @@ class Chains:
 
     def _main(self, work: Callable[[], None], threads: int) -> None:
         # More BLAS threads would fight over the cores that the fits already use.
-        with interrupts() as self.pressed, one_blas_thread():
-            if threads == 1:
-                work()
-                return
-            with ThreadPoolExecutor(threads, thread_name_prefix="maxmargin") as pool:
-                futures = [pool.submit(work) for _ in range(threads)]
-                try:
-                    while wait(futures, LOOK).not_done:
-                        pass
-                except KeyboardInterrupt as error:  # each thread ends after the fit it is at
-                    self.error = error
+        with interrupts(quietly=threads > 1) as self.pressed, one_blas_thread():
+            try:
+                if threads == 1:
+                    work()
+                else:  # each thread ends after the fit it is at when Ctrl-C is pressed
+                    with ThreadPoolExecutor(threads, thread_name_prefix="maxmargin") as pool:
+                        futures = [pool.submit(work) for _ in range(threads)]
+                        while wait(futures, LOOK).not_done:
+                            pass
+            except KeyboardInterrupt as error:
+                self.error = error
 
     def _take(self) -> int | None:
         with self.lock:
