@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 import tracemalloc
 
 import numpy as np
@@ -295,9 +294,7 @@ def test_unsorted_and_repeated_sparse_entries():
 
 
 def test_import_is_light():
-    began = time.perf_counter()
     code = (
         "import sys, maxmargin; assert 'numba' not in sys.modules and 'sklearn' not in sys.modules"
     )
     assert os.system(f'{__import__("sys").executable} -c "{code}"') == 0
-    assert time.perf_counter() - began < 5

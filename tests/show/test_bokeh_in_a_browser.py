@@ -51,11 +51,11 @@ def test_a_point_tells_its_name(page):
     x, y = page.evaluate(MIDDLE)
     page.mouse.move(x - 40, y)
     page.mouse.move(x, y, steps=4)
-    page.locator(".bk-Tooltip").get_by_text(NAME).wait_for(timeout=5000)  # as text, not as HTML
+    page.locator(".bk-Tooltip").get_by_text(NAME).wait_for(timeout=60_000)  # as text, not as HTML
 
 
 def test_a_click_on_the_legend_hides_what_it_names(page):
     assert page.evaluate(VISIBLE) == [True, True]
-    page.get_by_text("line", exact=True).click(timeout=5000)
+    page.get_by_text("line", exact=True).click(timeout=60_000)
     page.wait_for_function(f"({VISIBLE})()[1] === false")
     assert page.evaluate(VISIBLE) == [True, False]

@@ -12,9 +12,13 @@ def studio():
     running.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Debian's chromium, or whatever the machine has of it."""
+    """Debian's chromium, or whatever the machine has of it.
+
+    Not for longer than a module: while it is open, Playwright keeps an event loop running in
+    this thread, and whoever starts another one fails.
+    """
     path = browser_path()
     if path is None:
         pytest.skip("no browser is installed: apt-get install chromium")

@@ -50,8 +50,8 @@ class Studio:
     def stop(self):
         """Ctrl-C; returns the exit code."""
         self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(timeout=30)
-        self.reader.join(timeout=5)
+        code = self.process.wait(timeout=120)
+        self.reader.join(timeout=30)
         return code
 
 

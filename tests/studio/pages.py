@@ -35,10 +35,15 @@ def path(page, label="decision boundary"):
     return page.locator(f"#plane [data-label='{label}']").first.get_attribute("d")
 
 
+def address(page):
+    """The address, once it has followed: it does when the hand rests."""
+    page.wait_for_selector("html[data-address=written]")
+    return page.evaluate("location.href")
+
+
 def points(page):
     """The points as they are in the address."""
-    page.wait_for_timeout(350)  # the address follows when the hand rests
-    text = re.search(r"[#&]p=([^&]*)", page.url).group(1)
+    text = re.search(r"[#&]p=([^&]*)", address(page)).group(1)
     found = re.findall(r"([A-E])(-?[\d.e+-]+?),(-?[\d.e+-]+?)(?=[A-E]|$)", text)
     return [(float(x), float(y), "ABCDE".index(c)) for c, x, y in found]
 

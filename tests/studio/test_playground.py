@@ -6,7 +6,7 @@ from maxmargin.studio.methods import METHODS
 from maxmargin.studio.parameters import BASES, KERNELS
 from maxmargin.studio.pictures import PICTURES
 
-from .pages import choose, middle, path, points, readout, rest
+from .pages import address, choose, middle, path, points, readout, rest
 
 
 def test_the_page_opens_with_a_proved_fit(page):
@@ -84,7 +84,7 @@ def test_the_slider_of_C_widens_the_margin(page):
     rest(page)
     assert float(readout(page, "margin γ").split()[0]) > narrow
     assert page.locator("#knob-C").get_attribute("aria-valuetext") == "0.0562"
-    assert "C=0.0562" in (page.wait_for_timeout(350) or page.url)
+    assert "C=0.0562" in address(page)
 
 
 def test_every_method_basis_and_kernel_runs(page):
@@ -187,7 +187,8 @@ def test_an_answer_to_what_is_no_longer_asked_is_dropped(page):
     seen, held = page.inner_text("#certificate"), []
     page.route("**/solve", lambda route: held.append(route))
     page.select_option("#method", "logistic")
-    page.wait_for_timeout(100)
+    while not held:
+        page.wait_for_timeout(20)
     page.click("#pictures button[value=five]")
     page.wait_for_selector("#pictures button[value=five][aria-pressed=true]")
     held[0].continue_()

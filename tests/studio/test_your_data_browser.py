@@ -6,7 +6,7 @@ import pytest
 
 import maxmargin
 
-from .data_helpers import as_csv, as_parquet, begin, flowers, noise
+from .data_helpers import as_csv, as_parquet, begin, flowers, noise, until
 from .pages import PHONE, opened
 
 HOSTILE = "<img src=x onerror=document.title='hacked'>"
@@ -158,8 +158,7 @@ def test_a_job_is_cancelled_and_another_can_begin(page, studio):
     assert "Cancelled" in page.inner_text("#data-words")
     assert page.evaluate("document.activeElement.id") == "data-run"
     assert page.is_enabled("#data-target")
-    page.wait_for_timeout(300)
-    assert httpx.get(f"{studio.url}data/jobs/{token}").status_code == 404
+    assert until(lambda: httpx.get(f"{studio.url}data/jobs/{token}").status_code == 404)
     assert page.locator("#data-views button").count() == 1
 
 
@@ -206,8 +205,7 @@ def test_leaving_the_page_forgets_its_file(page, studio):
     with httpx.Client(base_url=studio.url) as client:
         assert begin(client, token, target="nobody").status_code == 422  # it is there
         page.goto("about:blank")
-        page.wait_for_timeout(300)
-        assert begin(client, token, target="nobody").status_code == 404
+        assert until(lambda: begin(client, token, target="nobody").status_code == 404)
 
 
 def test_a_phone_and_a_keyboard_are_enough(browser, studio):

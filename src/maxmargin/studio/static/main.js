@@ -57,9 +57,14 @@ async function stateOf(hash, catalogue) {
 
 function keepAddress(store, catalogue) {
   let waiting = 0;
-  const write = () => history.replaceState(null, "", "#" + encode(store.state, catalogue));
+  const page = document.documentElement;
+  const write = () => {
+    history.replaceState(null, "", "#" + encode(store.state, catalogue));
+    page.dataset.address = "written";
+  };
   write();
   store.subscribe(() => {
+    page.dataset.address = "behind";
     clearTimeout(waiting);
     waiting = setTimeout(write, SETTLE_MS);
   });
