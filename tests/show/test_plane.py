@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from maxmargin import KernelSVM, LinearSVM, LogisticRegression
+from maxmargin.show.boundary import boundary_view
 from maxmargin.show.plane import choose_plane, discriminant_plane, features_plane
 from maxmargin.show.subject import subject_of
 
@@ -122,6 +123,22 @@ def test_automatic_choices():
     assert choose_plane(subject_of(flat, X[:, :2]), y).labels == ("x₁", "x₂")
 
 
+def test_one_feature_has_a_lane_for_every_class():
+    X, y = load_iris(return_X_y=True)
+    x, y = X[50:, 2:3], y[50:]
+    model = make_pipeline(StandardScaler(), LinearSVM()).fit(x, y)
+    view = boundary_view(model, x, y)
+    np.testing.assert_allclose(view.points[:, 0], x[:, 0], rtol=1e-12)
+    assert np.array_equal(np.rint(view.points[:, 1]), view.codes)
+    scaler, svm = model[0], model[-1]
+    in_units = scaler.inverse_transform(-svm.intercept_[:, None] / svm.coef_)
+    np.testing.assert_allclose(view.regions.border[:, 0], in_units[0, 0])
+    across = np.hypot(*(view.slacks[:, 2:] - view.slacks[:, :2]).T)
+    slack = svm.slack_[view.index[view.slack_of]]
+    np.testing.assert_allclose(across, slack * scaler.scale_[0] / np.abs(svm.coef_[0, 0]))
+    assert view.labels[1] == "class, spread out to be seen"
+
+
 def test_what_cannot_be_shown_is_said():
     X, y = load_iris(return_X_y=True)
     svm = LinearSVM().fit(X, y)
@@ -136,5 +153,3 @@ def test_what_cannot_be_shown_is_said():
         choose_plane(subject, y, "discriminant", [0, 1])
     with pytest.raises(ValueError, match="linear in the features"):
         choose_plane(subject_of(KernelSVM().fit(X, y), X), y, "discriminant")
-    with pytest.raises(ValueError, match="1 feature"):
-        choose_plane(subject_of(LinearSVM().fit(X[:, :1], y), X[:, :1]), y)

@@ -12,7 +12,7 @@ from ..solve.threads import one_blas_thread
 from .display import Display
 from .election import UNDECIDED
 from .palette import marker
-from .plane import Kind, Plane, answers_at, choose_plane
+from .plane import Kind, Plane, answers_at, choose_plane, places_of
 from .regions import Regions, Window, regions_of
 from .scene import Area, Axis, Line, Mark, Points, Scene, Segments
 from .subject import Subject, subject_of
@@ -108,7 +108,7 @@ def boundary_view(
         subject = subject_of(estimator, X, feature_names)
         codes = codes_of(subject, y)
         seen = choose_plane(subject, codes, plane, features, fixed)
-        points = seen.project(subject.rows)
+        points = places_of(subject.rows, codes, seen)
         window = window or window_around(points, seen.metric)
         regions = regions_of(subject, seen, window, grid=grid)
         return _view(subject, seen, regions, points, codes, max_points)

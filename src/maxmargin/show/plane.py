@@ -5,7 +5,8 @@ or the *discriminant plane*: for two classes the direction w/‖w‖ of the scor
 directions at right angles to it, the one in which the data vary most.  Scores do not change
 at right angles to w, so every point keeps its true distance to boundary and margins.  For
 k classes it is spanned by the two directions in which the weights differ most: true for
-three classes, whose differences span no more than a plane, and a shadow for more.
+three classes, whose differences span no more than a plane, and a shadow for more.  One feature
+is drawn across; upwards every class has a lane, in which its points are spread out to be seen.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ Kind = Literal["auto", "features", "discriminant"]
 IN_PLANE = 1e-9
 # An eigenvalue below this share of the largest is zero.
 ROUNDING = 1e-12
+# Of the distance between two classes' lanes, how much points are spread over.
+LANE = 0.6
 # Values of rows of the plane that are formed at a time.
 BLOCK = 1 << 22
 
@@ -38,6 +41,7 @@ class Plane:
     words: str
     true: bool  # every answer is a function of (u, v) alone
     metric: bool  # both axes have one unit: lengths in the picture are distances
+    lanes: bool = False  # upwards there are only the lanes of the classes
 
     def embed(self, uv: np.ndarray) -> np.ndarray:
         """The rows at places of the plane."""
@@ -51,6 +55,17 @@ class Plane:
     def restrict(self, W: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """W x + b as a function of (u, v)."""
         return W @ self.axes.T, W @ self.origin + b
+
+
+def places_of(rows, codes: np.ndarray, plane: Plane) -> np.ndarray:
+    """Where the picture has the rows of a subject."""
+    places = plane.project(rows)
+    if plane.lanes:
+        for c in np.unique(codes):
+            some = np.flatnonzero(codes == c)
+            # Multiples of the golden ratio, modulo 1: neighbours in the list are far apart.
+            places[some, 1] = c + LANE * (np.arange(len(some)) * 0.618034 % 1.0 - 0.5)
+    return places
 
 
 def answers_at(subject: Subject, plane: Plane, places: np.ndarray) -> np.ndarray:
@@ -76,11 +91,8 @@ def choose_plane(
             f"plane must be 'auto', 'features' or 'discriminant', got plane={plane!r}."
         )
     width = subject.rows.shape[1]
-    if width < 2:
-        raise ValueError(
-            "A boundary is drawn in a plane, but the data have 1 feature. Add one, such as its "
-            "square with QuadraticBasis, and fit to both."
-        )
+    if width == 1:
+        return _one_feature(subject)
     if plane == "discriminant" and not subject.linear:
         raise ValueError(
             f"The discriminant plane needs a model that is linear in the features, and "
@@ -119,6 +131,13 @@ def features_plane(subject: Subject, codes, features=None, fixed=None) -> Plane:
         origin, axes, (subject.names[first], subject.names[second]), words,
         _spans(subject, axes), metric=False,
     )  # fmt: skip
+
+
+def _one_feature(subject: Subject) -> Plane:
+    origin, axes = -subject.shift / subject.scale, np.array([[1.0 / subject.scale[0]], [0.0]])
+    words = f"Across, {subject.names[0]}, the only feature; upwards, a lane for every class."
+    labels = (subject.names[0], "class, spread out to be seen")
+    return Plane(origin, axes, labels, words, true=True, metric=False, lanes=True)
 
 
 def _held(subject: Subject, origin, others: list[int], fixed: dict) -> str:

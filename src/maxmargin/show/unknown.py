@@ -10,7 +10,7 @@ import numpy as np
 from .boundary import class_points, codes_of, region_marks, similar, window_around
 from .display import Display
 from .election import UNDECIDED
-from .plane import choose_plane
+from .plane import choose_plane, places_of
 from .regions import Regions, regions_of
 from .scene import Axis, Board, Scene
 from .subject import doubtful_election, subject_of
@@ -65,7 +65,7 @@ def unknown_picture(
         )
     codes = codes_of(subject, y)
     plane = choose_plane(subject, codes, "auto", features, fixed)
-    points = plane.project(subject.rows)
+    points = places_of(subject.rows, codes, plane)
     window = window_around(points, plane.metric)
     regions = regions_of(subject, plane, window, election, grid)
     unknown = int(np.sum(election.decide(subject.answers(subject.rows)) == UNDECIDED))
