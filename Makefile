@@ -14,6 +14,7 @@ test: $(VENV)/.installed-test
 
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -q -m slow
+	HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -n auto -q $$(grep -rl hypothesis tests --include='test_*.py')
 
 check: $(VENV)/.installed-check
 	$(BIN)/ruff check src tests benchmarks

@@ -5,6 +5,8 @@ import os
 import signal
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
+
 _ROOT = Path(__file__).parent.parent
 
 
@@ -16,6 +18,13 @@ def _fingerprint() -> str:
 
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _fingerprint()))
+
+# Every run tries the same examples, or one run in many would fail for what is not its own fault;
+# `make soak` draws new ones.
+_patient = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("same", derandomize=True, **_patient)
+settings.register_profile("new", derandomize=False, **_patient)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # A shell without a terminal starts background jobs with Ctrl-C ignored; the tests press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from maxmargin.show.draw_svg import draw, draw_board
@@ -135,6 +135,7 @@ def test_linear_ticks_are_round_inside_and_few(low, span, most):
 
 
 @given(st.floats(-12, 12), st.floats(0.05, 20), st.integers(2, 9))
+@example(-1.875, 2.75, 2)
 def test_log_ticks_are_inside(power, span, most):
     low, high = 10.0**power, 10.0 ** (power + span)
     ticks = log_ticks(low, high, most)

@@ -113,15 +113,15 @@ def nice_step(rough: float) -> float:
 def log_ticks(low: float, high: float, most: int) -> list[Tick]:
     """Powers of ten, some left out if they are many; 1, 2 and 5 times them if they are few."""
     first, last = ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9)
-    if last - first >= 2:
-        every = max(1, ceil((last - first + 1) / max(2, most)))
-        return [(10.0**k, written(10.0**k)) for k in range(first, last + 1) if k % every == 0]
     found = [
         (m * 10.0**k, written(m * 10.0**k))
         for k in range(floor(log10(low)), last + 1)
         for m in (1, 2, 5)
         if low <= m * 10.0**k <= high
     ]
+    if last - first >= 2 or len(found) > max(most, 6):
+        every = max(1, ceil((last - first + 1) / max(2, most)))
+        return [(10.0**k, written(10.0**k)) for k in range(first, last + 1) if k % every == 0]
     return found if len(found) >= 2 else linear_ticks(low, high, most)
 
 
