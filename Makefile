@@ -10,7 +10,7 @@ run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n auto -q
+	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -q -m slow

@@ -123,7 +123,7 @@ def test_a_newton_step_takes_its_share_of_the_gradient(rule, bias, most, monkeyp
 
 def test_conjugate_gradients_reach_the_same_optimum(monkeypatch):
     X, y = load_digits(return_X_y=True)
-    problem = class_problem(X[:600], y[:600], 0.1)
+    problem = class_problem(X[:120], y[:120], 0.01)
     exact, _, _ = solve(problem)
     monkeypatch.setattr(class_direction, "MOST_UNKNOWNS", 0)
     point, ending, _ = solve(problem)
