@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -14,6 +16,7 @@ from ..parts.class_hinge import ClassFit, solve_class_hinge
 from ..parts.class_tasks import ClassMachine
 from ..parts.hinge import HingeFit, solve_hinge
 from ..parts.hinge_tasks import Machine
+from ..parts.side_by_side import machines_at_once, solve_side_by_side
 from ..problem.class_losses import CLASS_LOSSES
 from ..problem.losses import LOSSES
 from ..solve.contract import Ending
@@ -74,13 +77,13 @@ class LinearSVM(OnDask, in_memory.LinearSVM):
         loss = LOSSES[one_of("loss", self.loss, LOSSES)]
         one_of("multiclass", self.multiclass, in_memory.MULTICLASS)
         one_of("solver", self.solver, ["auto"])
-        fits = []
-        for positive_class, negative in self._machines(len(data.classes)):
-            machine = Machine(C, loss, self._bias(), positive_class, negative, seed=watch.seed)
-            fits.append(solve_hinge(data.parts, machine, watch))
-            if fits[-1].ending is Ending.INTERRUPTED and len(data.classes) > 2:
-                raise KeyboardInterrupt
-        return fits
+        solvers: dict[Hashable, Callable[..., HingeFit]] = {}
+        for duel in self._machines(len(data.classes)):
+            machine = Machine(C, loss, self._bias(), *duel, seed=watch.seed)
+            solvers[machine.key] = partial(solve_hinge, machine=machine)
+        # All parts' answers come at the same time.
+        at_once = machines_at_once(data.parts.n_features, data.parts.n_parts)
+        return solve_side_by_side(data.parts, solvers, watch, at_once)
 
     def _machines(self, k: int) -> list[tuple[int, int | None]]:
         if k == 2:

@@ -1,0 +1,92 @@
+"""Two-class machines side by side: one budget and one history for all, and how many at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+
+from ..solve.contract import Step, Watch
+from .chorus import AskAll, sing
+from .hinge_newton import GRAM_COLUMNS
+from .parts import Parts
+
+T = TypeVar("T")
+# What one machine does: (parts, watch=…) in, anything out.
+Solve = Callable[..., T]
+# Bytes of answers that may be held at a time by the one who asks.
+ANSWERS = 64_000_000
+# Machines at a time: each has a thread to wait in.
+MOST_MACHINES = 64
+
+
+def solve_side_by_side(
+    parts: Parts,
+    solvers: Mapping[Hashable, Solve[T]],
+    watch: Watch,
+    at_once: int,
+    ask_all: AskAll | None = None,
+    after_group: Callable[[], None] = lambda: None,
+) -> list[T]:
+    """What each solver returns, in their order; ``at_once`` of them share their rounds.
+
+    ``watch`` counts the iterations of all, as if they came one after another, and its history is
+    that of the sum of the problems begun.
+    """
+    if len(solvers) == 1:
+        return [solve(parts, watch=watch) for solve in solvers.values()]
+    score, names, found = _Score(watch), list(solvers), []
+    for first in range(0, len(names), at_once):
+        group = names[first : first + at_once]
+        songs = {name: partial(solvers[name], watch=score.another()) for name in group}
+        found += sing(parts, songs, ask_all, score.note)
+        after_group()
+    return found
+
+
+def machines_at_once(n_features: int, held: int, answers: int = ANSWERS) -> int:
+    """How many machines may ask together if ``held`` parts' answers lie in memory at a time."""
+    each = 8 * (n_features**2 if n_features <= GRAM_COLUMNS else 2 * n_features)
+    return int(np.clip(answers // (max(1, held) * max(1, each)), 1, MOST_MACHINES))
+
+
+class _Score:
+    """The watch of the sum of all problems, from the watches of each."""
+
+    def __init__(self, whole: Watch):
+        self.whole = whole
+        self.each: list[_Share] = []
+        self.noted: list[int] = []
+
+    def another(self) -> _Share:
+        self.each.append(_Share(self.whole))
+        return self.each[-1]
+
+    def note(self) -> None:
+        """After a round: objective and bound of all problems begun, if one of them has news."""
+        known = [len(watch.history) for watch in self.each]
+        last = [watch.history[-1] for watch in self.each if watch.history]
+        if known != self.noted and last:
+            self.noted = known
+            self.whole.solver = self.each[-1].solver
+            self.whole.record(sum(step.primal for step in last), sum(step.dual for step in last))
+
+
+class _Share(Watch):
+    """The watch of one problem: it uses up the budget of all, and shows nothing."""
+
+    def __init__(self, whole: Watch):
+        super().__init__(
+            whole.tol, whole.estimate, whole.max_iter, whole.max_seconds, seed=whole.seed,
+            began=whole.began,
+        )  # fmt: skip
+        self.whole = whole
+
+    def step(self, count: int = 1) -> None:
+        self.whole.step(count)
+        self.n_iter += count
+
+    def _show(self, step: Step) -> None:
+        """Nothing: the whole is shown."""
