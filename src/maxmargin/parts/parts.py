@@ -30,8 +30,11 @@ Task = Callable[..., tuple[Any, Any]]
 class Parts(Protocol):
     """Rows in parts, each with a memory of its own that stays where the part is."""
 
-    n_parts: int
-    n_features: int
+    @property
+    def n_parts(self) -> int: ...
+
+    @property
+    def n_features(self) -> int: ...
 
     def ask(self, task: Task, *told: Any) -> Iterator[Any]:
         """``task(block, memory, *told)`` for every part; the answers in the order of the parts."""

@@ -35,9 +35,11 @@ def solve_side_by_side(
     ``watch`` counts the iterations of all, as if they came one after another, and its history is
     that of the sum of the problems begun.
     """
-    if len(solvers) == 1:
-        return [solve(parts, watch=watch) for solve in solvers.values()]
-    score, names, found = _Score(watch), list(solvers), []
+    score, names, found = _Score(watch), list(solvers), list[T]()
+    if len(names) == 1:  # alone, without a thread, and with Ctrl-C in its own hands
+        found = [solvers[names[0]](parts, watch=watch)]
+        after_group()
+        return found
     for first in range(0, len(names), at_once):
         group = names[first : first + at_once]
         songs = {name: partial(solvers[name], watch=score.another()) for name in group}

@@ -202,6 +202,11 @@ class Reader:
     def n_blocks(self) -> int:
         return len(self.index.starts) - 1
 
+    @property
+    def size(self) -> int:
+        """Bytes of all rows, wherever they lie."""
+        return sum(_sizes(self.index, True).values())
+
     def block(self, i: int) -> tuple[int, Block]:
         """The number of its first row, and the rows."""
         start, stop = self.index.starts[i], self.index.starts[i + 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -24,6 +25,7 @@ from ..parts.closed_forms import solve_fisher, solve_least_squares
 from ..parts.hinge import solve_hinge
 from ..parts.hinge_tasks import Machine, pose
 from ..parts.parts import Block
+from ..parts.side_by_side import solve_side_by_side
 from ..parts.smooth import Asked, solve_smooth
 from ..problem.losses import LOSSES, Hinge
 from ..problem.problem import Bias
@@ -38,6 +40,7 @@ from .perceptron import StreamLearner
 from .plane import Task
 from .rows import StreamedRows
 from .shelf import Shelf
+from .together import machines_in_a_pass
 
 # Columns up to which the rows near their margin are solved by d × d systems.
 MOST_COLUMNS = 2000
@@ -93,7 +96,7 @@ def _judged(ending: Ending, certificate, tol: float) -> Ending:
 
 
 def fit_svm(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> Ending:
-    """Two classes, all classes at once, or one machine after the other."""
+    """Two classes, all classes at once, or several machines of two classes side by side."""
     k = len(rows.classes)
     loss = LOSSES[one_of("loss", estimator.loss, LOSSES)]
     one_of("multiclass", estimator.multiclass, ["max", "sum", "rest", "pairs"])
@@ -108,7 +111,11 @@ def fit_svm(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> Endin
         if estimator.multiclass == "pairs":
             duels = list(combinations(range(k), 2))
     near = k == 2 and isinstance(loss, Hinge) and rows.n_features <= MOST_COLUMNS
-    found = [_two(estimator, rows, watch, sample if near else None, loss, *duel) for duel in duels]
+    solve = partial(_two, estimator=estimator, sample=sample if near else None, loss=loss)
+    found = solve_side_by_side(
+        rows, {duel: partial(solve, duel=duel) for duel in duels}, watch,
+        machines_in_a_pass(rows, duels), rows.ask_all, rows.memories.clear,
+    )  # fmt: skip
     estimator.coef_ = np.array([each.w for each in found])
     estimator.intercept_ = np.array([each.b for each in found])
     norm = float(np.linalg.norm(estimator.coef_, axis=1).max())
@@ -140,7 +147,7 @@ class Half(NamedTuple):
     why: str
 
 
-def _two(estimator, rows, watch: Watch, sample, loss, positive: int, negative: int | None) -> Half:
+def _two(rows, *, watch: Watch, estimator, sample, loss, duel: tuple[int, int | None]) -> Half:
     """Rows near their margin in memory where that works; else what works over any parts."""
     bias, C = estimator._bias(), float(estimator.C)
     if sample is not None:
@@ -154,7 +161,7 @@ def _two(estimator, rows, watch: Watch, sample, loss, positive: int, negative: i
             return Half(
                 *found.plane, proof.certificate, proof.rows, proof.alpha, ending, "rounds", why
             )
-    machine = Machine(C, loss, bias, positive, negative, None, watch.seed)
+    machine = Machine(C, loss, bias, *duel, None, watch.seed)
     fit = solve_hinge(rows, machine, watch)
     if fit.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
@@ -165,7 +172,6 @@ def _two(estimator, rows, watch: Watch, sample, loss, positive: int, negative: i
             odd[0].append(some + first)
             odd[1].append(alpha)
             first += n
-    rows.memories.clear()
     return Half(
         fit.w, fit.b, fit.certificate, np.concatenate(odd[0]), np.concatenate(odd[1]),
         fit.ending, fit.solver, fit.why,

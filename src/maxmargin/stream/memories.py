@@ -7,6 +7,7 @@ reads it, and it is gone with it.
 from __future__ import annotations
 
 import pickle
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
@@ -15,40 +16,40 @@ from scipy import sparse
 
 
 class Memories:
-    """One memory per part, by its number."""
+    """One memory per part, by its number, and per problem, where several are solved at once."""
 
     def __init__(self, folder: Path, limit: int):
         self.folder, self.limit = folder, limit
-        self.held: dict[int, Any] = {}
-        self.sizes: dict[int, int] = {}
-        self.away: set[int] = set()
+        self.held: dict[tuple, Any] = {}
+        self.sizes: dict[tuple, int] = {}
+        self.used = 0
+        self.away: dict[tuple, Path] = {}
+        self.problems: dict[Hashable, int] = {}  # their numbers, for the names of files
 
-    def get(self, i: int) -> Any:
-        if i in self.away:
-            return pickle.loads(self._path(i).read_bytes())
-        return self.held.get(i)
+    def get(self, i: int, problem: Hashable = None) -> Any:
+        if (path := self.away.get((i, problem))) is not None:
+            return pickle.loads(path.read_bytes())
+        return self.held.get((i, problem))
 
-    def put(self, i: int, memory: Any) -> None:
+    def put(self, i: int, memory: Any, problem: Hashable = None) -> None:
         if memory is None:
             return
-        size = size_of(memory)
-        others = sum(self.sizes.values()) - self.sizes.get(i, 0)
-        if others + size <= self.limit:
-            self.held[i], self.sizes[i] = memory, size
-            self.away.discard(i)
+        key, size = (i, problem), size_of(memory)
+        self.used -= self.sizes.pop(key, 0)
+        self.held.pop(key, None)
+        if self.used + size <= self.limit:
+            self.held[key], self.sizes[key], self.used = memory, size, self.used + size
+            if (path := self.away.pop(key, None)) is not None:
+                path.unlink(missing_ok=True)
             return
-        self.held.pop(i, None)
-        self.sizes.pop(i, None)
-        self._path(i).write_bytes(pickle.dumps(memory, protocol=pickle.HIGHEST_PROTOCOL))
-        self.away.add(i)
+        number = self.problems.setdefault(problem, len(self.problems))
+        path = self.away.setdefault(key, self.folder / f"part-{i}-{number}.memory")
+        path.write_bytes(pickle.dumps(memory, protocol=pickle.HIGHEST_PROTOCOL))
 
     def clear(self) -> None:
-        for i in self.away:
-            self._path(i).unlink(missing_ok=True)
-        self.held, self.sizes, self.away = {}, {}, set()
-
-    def _path(self, i: int) -> Path:
-        return self.folder / f"part-{i}.memory"
+        for path in self.away.values():
+            path.unlink(missing_ok=True)
+        self.held, self.sizes, self.used, self.away = {}, {}, 0, {}
 
 
 def size_of(thing: Any) -> int:

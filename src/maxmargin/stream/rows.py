@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from ..estimators.labels import label_codes
+from ..parts.chorus import Question
 from ..parts.parts import Block, Task
 from .cache import NoRoom, Reader, Writer, read_index
 from .folder import WorkFolder
@@ -279,6 +280,16 @@ class StreamedRows:
             memory, answer = task(block, self.memories.get(i), *told)
             self.memories.put(i, memory)
             yield answer
+
+    def ask_all(self, questions: tuple[Question, ...]) -> Iterator[tuple]:
+        """The questions of several problems in one pass; one memory is looked at after another."""
+        for i, (_, block) in enumerate(self.blocks()):
+            answers = []
+            for problem, task, told in questions:
+                memory, answer = task(block, self.memories.get(i, problem), *told)
+                self.memories.put(i, memory, problem)
+                answers.append(answer)
+            yield tuple(answers)
 
     def close(self) -> None:
         if self.reader is not None:
