@@ -24,6 +24,8 @@ import numpy as np
 from ..solve.threads import one_blas_thread
 from .parts import Block, Parts, Task
 
+# What the threads of voices are called, with their own name after it.
+NAME = "maxmargin voice"
 T = TypeVar("T")
 # What a voice does: parts in, anything out.
 Song = Callable[[Parts], T]
@@ -135,7 +137,8 @@ class _Voice(Generic[T]):
         self._turn: SimpleQueue = SimpleQueue()
         self._done: SimpleQueue = SimpleQueue()
         # Settings of the caller, such as numpy's for errors, hold in the thread too.
-        self.thread = Thread(target=copy_context().run, args=(self._sing,), daemon=True)
+        run = copy_context().run
+        self.thread = Thread(target=run, args=(self._sing,), name=f"{NAME} {name}", daemon=True)
 
     @property
     def n_parts(self) -> int:

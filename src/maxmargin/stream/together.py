@@ -26,7 +26,7 @@ def machines_in_a_pass(rows: StreamedRows, duels: list[tuple[int, int | None]]) 
     most = min(len(duels), machines_at_once(rows.n_features, HELD, answers))
     if rows.reader is None:  # there was no room on the disk
         return max(1, min(most, rows.memory.kept // each))
-    room = shutil.disk_usage(rows.folder.cache).free - RESERVE
+    room = max(0, shutil.disk_usage(rows.folder.cache).free - RESERVE)
 
     def moved(m: int) -> float:
         """Bytes in one round of all machines, m of them in a pass."""
