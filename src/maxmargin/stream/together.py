@@ -16,10 +16,13 @@ from .rows import StreamedRows
 REMEMBERED = 56
 # The share of the limit that answers may take; the one who adds them up holds four of a kind.
 SHARE, HELD = 0.1, 4
+# What a byte of memory that is written and read back costs, in bytes of rows read: each way it is
+# copied twice.
+THERE_AND_BACK = 4
 
 
 def machines_in_a_pass(rows: StreamedRows, duels: list[tuple[int, int | None]]) -> int:
-    """As many as make the fewest bytes move between disk and memory."""
+    """As many as make the fewest bytes move between disk and memory, for all machines together."""
     sizes = [rows.n if no is None else rows.counts[yes] + rows.counts[no] for yes, no in duels]
     each = max(1, REMEMBERED * int(sum(sizes)) // len(duels))
     answers = int(min(ANSWERS, SHARE * rows.memory.limit))
@@ -33,6 +36,6 @@ def machines_in_a_pass(rows: StreamedRows, duels: list[tuple[int, int | None]]) 
         away = max(0, m * each - rows.memory.kept)
         if m > 1 and away > room:
             return float("inf")
-        return -(-len(duels) // m) * (rows.reader.size + 2 * away)  # type: ignore[union-attr]
+        return -(-len(duels) // m) * (rows.reader.size + THERE_AND_BACK * away)  # type: ignore[union-attr]
 
     return min(range(most, 0, -1), key=moved)
