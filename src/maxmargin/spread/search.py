@@ -3,19 +3,23 @@
 A row's fold is drawn where the row is, from a seed, its part and its class, so that folds are
 stratified in every part and the same however often a task is run.  A held-out row keeps its place
 with weight zero: no data are moved or copied.  Along C the multipliers stay with their parts, and
-every fit starts from the last.
+every fit starts from the last.  The folds are voices of a chorus: one question serves all of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
 from ..estimators.validation import all_or_nothing, count, one_of, positive
-from ..parts.parts import Block
+from ..parts.chorus import sing
+from ..parts.parts import Block, Parts, Task, total
+from ..parts.side_by_side import machines_at_once
 from ..select import linear_svm_cv, logistic_regression_cv
 from ..select.best import RULES, best_index
 from ..select.grid import check_cs
@@ -25,6 +29,7 @@ from .extra import some_client
 from .inputs import Data, spread_out
 from .linear_svm import LinearSVM
 from .logistic_regression import LogisticRegression
+from .traffic import Traffic
 
 
 class CPath(NamedTuple):
@@ -86,7 +91,7 @@ class OnDaskCV(OnDask):
             data = spread_out(self, client, X, y, sample_weight)
             model = self._model(positive("tol_cv", self.tol_cv))
             seed = int(self.random_state or 0)
-            scores = [_fold(model, grid, data, fold, folds, seed, where) for fold in range(folds)]
+            scores = _folds(model, grid, data, folds, seed, where)
             self.Cs_, self.scores_, self.n_splits_ = grid, np.array(scores), folds
             self.best_index_ = best_index(self.scores_, self.rule)
             self.C_ = float(grid[self.best_index_])
@@ -125,26 +130,57 @@ class LogisticRegressionCV(  # type: ignore[misc]
     predict_log_proba = LogisticRegression.predict_log_proba
 
 
-def _fold(model, grid, data: Data, fold: int, folds: int, seed: int, where: str) -> list[float]:
-    """Accuracy on the rows held out, for every C."""
+class Dealt(NamedTuple):
+    """A part's rows, and the fold of each."""
+
+    block: Block
+    fold: np.ndarray
+
+
+class _Without:
+    """Parts in which the rows of one fold weigh nothing."""
+
+    def __init__(self, parts: Parts, fold: int, traffic: Traffic):
+        self.parts, self.fold, self.traffic = parts, fold, traffic
+        self.n_parts, self.n_features = parts.n_parts, parts.n_features
+
+    def ask(self, task: Task, *told: Any) -> Iterator[Any]:
+        return self.parts.ask(_train, self.fold, task, *told)
+
+
+def _folds(model, grid, data: Data, folds: int, seed: int, where: str) -> list[list[float]]:
+    """Accuracy on the rows held out, by fold and C; the folds' fits share their rounds."""
     old = data.parts
     blocks = [
-        old.client.submit(_without, block, part, fold, folds, seed, pure=False)
+        old.client.submit(_deal, block, part, folds, seed, pure=False)
         for part, block in enumerate(old.blocks)
     ]
     parts = DaskParts(old.client, blocks, old.n_features, old.traffic)
-    rest = data._replace(parts=parts)
-    scores = []
-    for fitted in _along(model, grid, rest, where):
-        right, seen = 0.0, 0.0
-        votes = getattr(fitted, "multiclass", None) == "pairs" and len(data.classes) > 2
-        told = fitted.coef_, fitted.intercept_, len(data.classes), votes, fold, folds, seed
-        for part in range(old.n_parts):
-            some = old.ask_one(part, _judge, part, *told)
-            right, seen = right + some[0], seen + some[1]
-        scores.append(right / seen)
-    parts.close()
+    # In every fold all machines of a fit may ask together.
+    at_once = machines_at_once(old.n_features, old.n_parts * len(data.classes))
+    scores: list[list[float]] = []
+    with closing(parts):
+        for first in range(0, folds, at_once):
+            some = range(first, min(folds, first + at_once))
+            scores += sing(
+                parts, {fold: partial(_fold, model, grid, data, fold, where) for fold in some}
+            )
     return scores
+
+
+def _fold(model, grid, data: Data, fold: int, where: str, parts: Parts) -> list[float]:
+    """Accuracy on the rows of one fold, for every C."""
+    rest = data._replace(parts=_Without(parts, fold, data.parts.traffic))  # type: ignore[arg-type]
+    k, scores = len(data.classes), []
+    for fitted in _along(model, grid, rest, where):
+        votes = getattr(fitted, "multiclass", None) == "pairs" and k > 2
+        right, seen = total(parts, _judge, fold, fitted.coef_, fitted.intercept_, k, votes)
+        scores.append(right / seen)
+    return scores
+
+
+def _deal(block: Block, part: int, folds: int, seed: int) -> Dealt:
+    return Dealt(block, _fold_of(block, part, folds, seed))
 
 
 def _fold_of(block: Block, part: int, folds: int, seed: int) -> np.ndarray:
@@ -157,18 +193,18 @@ def _fold_of(block: Block, part: int, folds: int, seed: int) -> np.ndarray:
     return fold
 
 
-def _without(block: Block, part: int, fold: int, folds: int, seed: int) -> Block:
-    """The same rows; those of the fold weigh nothing."""
-    inside = _fold_of(block, part, folds, seed) != fold
+def _train(dealt: Dealt, memory, fold: int, task: Task, *told: Any):
+    """Ask about the same rows; those of the fold weigh nothing."""
+    inside, block = dealt.fold != fold, dealt.block
     weight = inside.astype(float) if block.weight is None else inside * block.weight
-    return block._replace(weight=weight)
+    return task(block._replace(weight=weight), memory, *told)
 
 
-def _judge(block: Block, memory, part: int, W, b, k: int, pairs: bool, fold, folds, seed):
+def _judge(dealt: Dealt, memory, fold: int, W, b, k: int, pairs: bool):
     """The weight of the rows held out that are classified rightly, and of all of them."""
     from ..estimators.votes import votes
 
-    mine = np.flatnonzero(_fold_of(block, part, folds, seed) == fold)
+    block, mine = dealt.block, np.flatnonzero(dealt.fold == fold)
     f = np.asarray(block.X[mine] @ W.T) + b
     f = votes(f, k) if pairs else f
     guess = (f[:, 0] > 0).astype(int) if f.shape[1] == 1 else f.argmax(axis=1)

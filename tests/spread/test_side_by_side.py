@@ -1,0 +1,112 @@
+"""On Dask machines and folds share their rounds; here with a client that runs tasks at once."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+
+from maxmargin import spread as on_dask
+from maxmargin.parts.chorus import sing
+from maxmargin.parts.hinge_tasks import Machine, ask_total, begin
+from maxmargin.parts.parts import Block
+from maxmargin.problem.losses import LOSSES
+from maxmargin.spread import dask_parts, search
+from maxmargin.spread.dask_parts import DaskParts
+from maxmargin.spread.inputs import Data
+from tests.spread.helpers import clouds
+
+
+class AtOnce:
+    """What a client does, in this process; arguments travel as on a cluster."""
+
+    def submit(self, task, *args, pure):
+        return pickle.loads(pickle.dumps(task(*args)))
+
+    def gather(self, found):
+        return found
+
+
+def data(k=4, cuts=(0, 50, 120, 240), weight=None):
+    X, y = clouds(k=k)
+    classes, codes = np.unique(y, return_inverse=True)
+    blocks = [
+        Block(X[a:b], codes[a:b], None if weight is None else weight[a:b])
+        for a, b in pairwise(cuts)
+    ]
+    counts = np.bincount(codes)
+    parts = DaskParts(AtOnce(), blocks, X.shape[1])
+    return Data(parts, classes, counts, counts.astype(float), None, X.dtype)
+
+
+@pytest.fixture(autouse=True)
+def remember(monkeypatch):
+    monkeypatch.setattr(dask_parts, "FORGET", 1 << 30)  # copies are for clusters
+
+
+def one_at_a_time(monkeypatch):
+    for module in ("linear_svm", "search"):
+        monkeypatch.setattr(f"maxmargin.spread.{module}.machines_at_once", lambda *_: 1)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("rule", ["rest", "pairs"])
+def test_the_same_machines_and_bytes_in_fewer_rounds(monkeypatch, rule, loss):
+    def fit():
+        rows = data()
+        model = on_dask.LinearSVM(C=0.1, multiclass=rule, loss=loss, tol=1e-3)
+        model._fit_parts(rows)
+        return model, rows.parts.traffic
+
+    ours, few = fit()
+    one_at_a_time(monkeypatch)
+    theirs, many = fit()
+    np.testing.assert_array_equal(ours.coef_, theirs.coef_)
+    np.testing.assert_array_equal(ours.intercept_, theirs.intercept_)
+    assert ours.certificate_ == theirs.certificate_
+    assert few.rounds < 2 * many.rounds / len(ours.coef_)
+    assert few.received == many.received  # what comes back is the same, only together
+
+
+def test_the_next_fit_along_C_finds_every_machines_multipliers():
+    rows = data()
+    model = on_dask.LinearSVM(C=0.1, multiclass="rest", tol=1e-4)
+    model._fit_parts(rows)
+    machines = [Machine(0.2, LOSSES["hinge"], positive=c) for c in range(4)]
+    songs = {machine.key: partial(ask_total, task=begin, machine=machine) for machine in machines}
+    for w, census in zip(model.coef_, sing(rows.parts, songs), strict=True):
+        # ½‖w − w_α‖² is at most the gap.
+        gap = 1e-4 * model.certificate_.primal
+        assert 0.5 * np.sum((census.w - w) ** 2) <= gap
+        assert census.alpha > 0
+
+
+@pytest.mark.parametrize(
+    ("model", "k"),
+    [
+        (on_dask.LinearSVM(tol=1e-2), 2),
+        (on_dask.LinearSVM(tol=1e-2, multiclass="pairs"), 3),
+        (on_dask.LogisticRegression(tol=1e-2), 3),
+    ],
+    ids=["svm", "pairs", "softmax"],
+)
+def test_folds_share_their_rounds_and_keep_their_scores(monkeypatch, model, k):
+    folds, grid = 4, [0.01, 0.1]
+    weight = np.random.default_rng(0).uniform(0, 2, 240)
+
+    def scores():
+        rows = data(k, weight=weight)
+        return search._folds(model, grid, rows, folds, 0, "here"), rows.parts.traffic
+
+    ours, few = scores()
+    one_at_a_time(monkeypatch)
+    theirs, many = scores()
+    assert ours == theirs
+    assert np.shape(ours) == (folds, len(grid))
+    assert few.rounds < 2 * many.rounds / folds
+    assert few.received == many.received
