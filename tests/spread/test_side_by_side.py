@@ -1,8 +1,7 @@
-"""On Dask machines and folds share their rounds; here with a client that runs tasks at once."""
+"""On Dask machines and folds share their rounds; here with parts in one process."""
 
 from __future__ import annotations
 
-import pickle
 from functools import partial
 from itertools import pairwise
 
@@ -16,20 +15,34 @@ from maxmargin.parts.chorus import sing
 from maxmargin.parts.hinge_tasks import Machine, ask_total, begin
 from maxmargin.parts.parts import Block
 from maxmargin.problem.losses import LOSSES
-from maxmargin.spread import dask_parts, search
-from maxmargin.spread.dask_parts import DaskParts
+from maxmargin.spread import search
 from maxmargin.spread.inputs import Data
+from maxmargin.spread.traffic import Traffic
+from tests.parts.helpers import Here
 from tests.spread.helpers import clouds
 
 
-class AtOnce:
-    """What a client does, in this process; arguments travel as on a cluster."""
-
+class Client:
     def submit(self, task, *args, pure):
-        return pickle.loads(pickle.dumps(task(*args)))
+        return task(*args)
 
-    def gather(self, found):
-        return found
+
+class Local(Here):
+    """DaskParts in this process; questions and memories are pickled, as on their way."""
+
+    def __init__(self, client, blocks, n_features, traffic=None):
+        self.client, self.blocks, self.n_features = client, blocks, n_features
+        self.n_parts, self.memory = len(blocks), [None] * len(blocks)
+        self.traffic, self.rounds = traffic or Traffic(len(blocks)), 0
+
+    def ask(self, task, *told):
+        self.traffic.ask(told)
+        for answer in super().ask(task, *told):
+            self.traffic.answer(answer)
+            yield answer
+
+    def close(self):
+        pass
 
 
 def data(k=4, cuts=(0, 50, 120, 240), weight=None):
@@ -40,13 +53,8 @@ def data(k=4, cuts=(0, 50, 120, 240), weight=None):
         for a, b in pairwise(cuts)
     ]
     counts = np.bincount(codes)
-    parts = DaskParts(AtOnce(), blocks, X.shape[1])
+    parts = Local(Client(), blocks, X.shape[1])
     return Data(parts, classes, counts, counts.astype(float), None, X.dtype)
-
-
-@pytest.fixture(autouse=True)
-def remember(monkeypatch):
-    monkeypatch.setattr(dask_parts, "FORGET", 1 << 30)  # copies are for clusters
 
 
 def one_at_a_time(monkeypatch):
@@ -96,6 +104,7 @@ def test_the_next_fit_along_C_finds_every_machines_multipliers():
     ids=["svm", "pairs", "softmax"],
 )
 def test_folds_share_their_rounds_and_keep_their_scores(monkeypatch, model, k):
+    monkeypatch.setattr(search, "DaskParts", Local)
     folds, grid = 4, [0.01, 0.1]
     weight = np.random.default_rng(0).uniform(0, 2, 240)
 
