@@ -269,3 +269,14 @@ def test_ctrl_c_while_a_voice_is_working(monkeypatch):
     monkeypatch.setattr(chorus._Voice, "go_on", interrupted)
     with pytest.raises(KeyboardInterrupt):
         sing(parts, {"a": times(10**9), "b": times(10**9)})
+
+
+def test_ctrl_c_ends_a_chorus_within_another():
+    parts = Interrupted(np.zeros((5, 1)), np.zeros(5, dtype=int), [2])
+
+    def inner(parts):
+        return sing(parts, {"a": times(10**9), "b": times(10**9)})
+
+    with pytest.raises(KeyboardInterrupt):
+        sing(parts, {"one": inner, "other": inner})
+    assert parts.rounds == 5
