@@ -105,6 +105,25 @@ def test_memories_are_told_apart_and_fit_their_limit(tmp_path):
     assert memories.get(1, "b") is None
 
 
+def test_what_has_not_changed_is_not_written_again(tmp_path):
+    memories = Memories(tmp_path, 0)
+    memories.put(0, {"a": np.ones(3)}, "p")
+    known = memories.get(0, "p")
+    [path] = tmp_path.iterdir()
+    path.unlink()
+    memories.put(0, dict(known), "p")
+    assert not path.exists()
+    for changed in ({"a": np.zeros(3)}, known | {"b": np.ones(1)}):
+        memories.put(0, changed, "p")
+        assert memories.get(0, "p").keys() == changed.keys()
+        np.testing.assert_array_equal(memories.get(0, "p")["a"], changed["a"])
+    # Another's memory in between: no mistake about whose it was.
+    memories.put(1, {"a": np.ones(3)}, "p")
+    one = memories.get(0, "p")
+    memories.put(1, one, "p")
+    assert memories.get(1, "p").keys() == one.keys()
+
+
 def test_how_many_share_a_pass(tmp_path, monkeypatch):
     X, y = noisy(n=1000, d=6, k=K)
     rest, pairs = [(c, None) for c in range(K)], list(combinations(range(K), 2))
