@@ -25,6 +25,11 @@ FULL = 1.0 - 1e-12
 
 def middle_biases(problem: MulticlassProblem, W, b, beta) -> np.ndarray:
     """The middle of the biases that (W, β) allow; ``b`` is taken to be one of them."""
+    return middle_of(bounds_of(problem, W, beta), b)
+
+
+def bounds_of(problem: MulticlassProblem, W, beta) -> np.ndarray:
+    """B_ac: what the rows allow b_c − b_a to be at most."""
     k = problem.k
     bounds = np.full((k, k), np.inf)
     np.fill_diagonal(bounds, 0.0)
@@ -35,12 +40,17 @@ def middle_biases(problem: MulticlassProblem, W, b, beta) -> np.ndarray:
             _bounds_of_max(f, problem.c[part], problem.y[part], beta[part], hinge, bounds)
         else:
             _bounds_of_sum(f, problem.c[part], problem.y[part], beta[part], hinge, bounds)
+    return bounds
+
+
+def middle_of(bounds: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The middle of the biases within ``bounds``."""
     # Up to the accuracy of the fit, b itself obeys them.
     here = b[None, :] - b[:, None]
     bounds = np.where(np.isfinite(bounds), np.maximum(bounds, here), np.inf)
     _shortest_paths(bounds)
     bounds = np.where(np.isfinite(bounds), bounds, here)
-    return (bounds - bounds.T).sum(axis=0) / (2.0 * k)
+    return (bounds - bounds.T).sum(axis=0) / (2.0 * len(b))
 
 
 @njit(cache=True, nogil=True)

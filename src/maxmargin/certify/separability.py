@@ -45,6 +45,9 @@ class Separation:
 
     For ``pairs`` of items ``weights`` has unit sum, and ``residual`` is the length of the
     weighted sum of the differences winner − loser.
+
+    Of data that are not in one place ``weights`` are those of ``rows`` only, by their numbers; all
+    others have none.
     """
 
     separable: bool
@@ -55,6 +58,7 @@ class Separation:
     weights: np.ndarray | None = None
     residual: float | None = None
     pairs: bool = False
+    rows: np.ndarray | None = None
 
     @property
     def classes(self) -> int:
@@ -102,7 +106,7 @@ class NotSeparableError(ValueError):
             f"C=inf asks for a hard margin, but the {'two' if two else proof.classes} classes are "
             f"{proof}. No {'hyperplane separates them' if two else 'W and b separate them'}, so "
             "allow slack: use a finite C, for example C=1. The weights are in this error's "
-            "`proof.weights`."
+            "`proof.weights`" + (", of the rows `proof.rows`." if proof.rows is not None else ".")
         )
 
     def __reduce__(self):

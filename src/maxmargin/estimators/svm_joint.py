@@ -51,6 +51,14 @@ def keep(model, problem: MulticlassProblem, beta, slacks, b, norm: float) -> Non
     model.margin_ = 1.0 / float(np.sqrt(2.0 * norm)) if norm > 0 else np.inf
 
 
+def keep_some(model, rows: np.ndarray, beta: np.ndarray) -> None:
+    """The multipliers of some rows, by their numbers; for fits that have no array of all rows."""
+    n, k = beta.shape
+    model._alpha_rows = np.repeat(rows, k)
+    model._alpha_machines = np.tile(np.arange(k), n)
+    model._alpha_values = beta.ravel()
+
+
 def dual_coef(model) -> np.ndarray:
     """α of the support vectors, (k, n_support): the own class receives what the others give."""
     dual = -model.alpha_[model.support_]
@@ -81,14 +89,15 @@ def known_multipliers(model, problem: MulticlassProblem) -> np.ndarray | None:
     """Those of the fit if there is one for every row; a streamed fit keeps only those that the
     scores of a row do not tell."""
     n = len(problem.y)
-    if hasattr(model, "alpha_") or not hasattr(model, "_alpha_rows") or problem.hard:
+    if hasattr(model, "alpha_") or not hasattr(model, "_alpha_rows"):
         beta = getattr(model, "alpha_", np.empty(0))
         return beta if np.shape(beta) == (n, problem.k) else None
     if model._alpha_rows.max(initial=-1) >= n or model._alpha_machines.max(initial=0) >= problem.k:
         return None
-    beta = from_scores(problem, model.coef_, model.intercept_)
+    W, b = model.coef_, model.intercept_
+    beta = np.zeros((n, problem.k)) if problem.hard else from_scores(problem, W, b)
     beta[model._alpha_rows, model._alpha_machines] = model._alpha_values
-    hinge = isinstance(problem.loss, MaxHinge | SumHinge)
+    hinge = problem.hard or isinstance(problem.loss, MaxHinge | SumHinge)
     return beta if hinge else repair_classes(problem, beta)  # slacks tell them but nearly
 
 

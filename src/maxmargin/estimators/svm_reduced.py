@@ -114,6 +114,15 @@ def fit(model, X, codes, weight, watch: Watch) -> Ending:
     return machines.ending
 
 
+def keep_some(model, found: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Of each machine the multipliers of some rows, by their numbers; for fits that have no array
+    of all rows."""
+    rows, values = zip(*found, strict=True)
+    model._alpha_rows, model._alpha_values = np.concatenate(rows), np.concatenate(values)
+    which = [np.full(len(some), q) for q, some in enumerate(rows)]
+    model._alpha_machines = np.concatenate(which)
+
+
 def dual_coef(model) -> np.ndarray:
     """yα of the support vectors in every machine, (machines, n_support)."""
     k, codes = len(model.classes_), model._codes[model.support_]

@@ -96,11 +96,12 @@ def known_multipliers(
 ) -> np.ndarray | None:
     """Those of the fit, or of one of its machines, if there is one for every row.
 
-    Of a streamed fit only those are kept that the slack of a row, all or nothing, does not tell.
+    Of a streamed fit only those are kept that the slack of a row, all or nothing, does not tell;
+    of a hard margin those that are not zero.
     ``some``: the rows that a machine is about.
     """
     n = len(problem.y)
-    if hasattr(model, "alpha_") or not hasattr(model, "_alpha_rows") or problem.hard:
+    if hasattr(model, "alpha_") or not hasattr(model, "_alpha_rows"):
         alpha = getattr(model, "alpha_", np.empty(0))
         return alpha if len(alpha) == n else None
     mine = model._alpha_machines == machine
@@ -109,7 +110,9 @@ def known_multipliers(
     local = np.minimum(np.searchsorted(places, rows), n - 1)
     if not np.array_equal(places[local], rows):
         return None
-    alpha = np.where(problem.y * (scores(problem.rows, w) + b) < 1.0, problem.c, 0.0)
+    alpha = np.zeros(n)
+    if not problem.hard:
+        alpha = np.where(problem.y * (scores(problem.rows, w) + b) < 1.0, problem.c, 0.0)
     alpha[local] = values
     return alpha
 

@@ -14,6 +14,7 @@ from ..solve.threads import one_blas_thread
 from .class_ascent import ClassAscent, accept
 from .class_proof import better_biases, certify_class_parts, repair_class_parts, set_none
 from .class_tasks import ClassMachine, begin, count, total_classes
+from .hard_margin import solve_hard
 from .hinge import SHARPER, TRIES
 from .parts import Parts
 
@@ -27,15 +28,14 @@ class ClassFit(NamedTuple):
     ending: Ending
     solver: str
     why: str
+    rows: np.ndarray | None = None  # of a hard margin: the rows with multipliers, and these
+    alpha: np.ndarray | None = None
 
 
 def solve_class_hinge(parts: Parts, machine: ClassMachine, watch: Watch) -> ClassFit:
     """Solve over all parts to the gap of ``watch``; starts from the parts' multipliers, if any."""
     if not np.isfinite(machine.C):
-        raise ValueError(
-            "C=inf, the hard margin, is not offered over parts: its proof needs all support "
-            "vectors in one place. Use a large finite C here, or LinearSVM on one machine."
-        )
+        return ClassFit(*solve_hard(parts, machine, watch))
     watch.solver = "ascent"
     with one_blas_thread(), np.errstate(all="ignore"):
         return _solve(parts, machine, watch)

@@ -11,6 +11,7 @@ from ..problem.problem import Bias
 from ..solve.choose import SOFT
 from ..solve.contract import Ending, Watch
 from ..solve.threads import one_blas_thread
+from .hard_margin import solve_hard
 from .hinge_ascent import Ascent, accept
 from .hinge_newton import GRAM_COLUMNS, Newton
 from .hinge_proof import best_bias_parts, certify_parts, repair_parts, set_none
@@ -33,15 +34,14 @@ class HingeFit(NamedTuple):
     ending: Ending
     solver: str
     why: str
+    rows: np.ndarray | None = None  # of a hard margin: the rows with multipliers, and these
+    alpha: np.ndarray | None = None
 
 
 def solve_hinge(parts: Parts, machine: Machine, watch: Watch) -> HingeFit:
     """Solve over all parts to the gap of ``watch``; starts from the parts' multipliers, if any."""
     if not np.isfinite(machine.C):
-        raise ValueError(
-            "C=inf, the hard margin, is not offered over parts: its proof needs all support "
-            "vectors in one place. Use a large finite C here, or LinearSVM on one machine."
-        )
+        return HingeFit(*solve_hard(parts, machine, watch))
     with one_blas_thread(), np.errstate(all="ignore"):
         return _Solver(parts, machine, watch).solve()
 

@@ -15,7 +15,7 @@ from ..certify.bias import SAME
 from ..certify.certificate import Certificate, sums
 from ..certify.repair import ROUNDING
 from ..problem.losses import Hinge, SquaredHinge
-from ..problem.problem import Bias, Problem
+from ..problem.problem import Bias, Problem, two_class_summary
 from ..represent.rows import combine, scores
 from .hinge_tasks import Machine, Share, ask, ask_total
 from .parts import Parts
@@ -72,7 +72,7 @@ def certify_parts(
         stationarity=drift / max(1.0, float(np.sqrt(w @ w))),
         bias_residual=residual,
         box_violation=box,
-        problem=_summary(machine, rows, len(w)),
+        problem=two_class_summary(machine.loss, machine.bias, rows, len(w), False),
         method=f"recomputed from {parts.n_parts} parts of the data in float64",
     )
     return certificate, w_alpha
@@ -90,15 +90,6 @@ def _tally(problem: Problem, share: Share, w, b) -> tuple[Share, tuple]:
         len(z), loss, conjugate, combine(problem.rows, v), float(v.sum()), float(share.alpha.sum())
     )
     return share, (tally, np.array(kkt), box)
-
-
-def _summary(machine: Machine, n: int, d: int) -> str:
-    biases = 0 if machine.bias is Bias.NONE else 1
-    name = f"{type(machine.loss).__name__}, bias {machine.bias.value}"
-    return (
-        f"{name}: {d + biases + n} variables ({d} weights, {biases} bias, {n} slacks), "
-        f"{n} margin constraints"
-    )
 
 
 # --- feasible multipliers ---------------------------------------------------------------

@@ -56,16 +56,20 @@ class Problem:
 
     def summary(self) -> str:
         """Variables and constraints, as the lectures count them."""
-        n, d = self.shape
-        biases = 0 if self.bias is Bias.NONE else 1
-        name = f"{type(self.loss).__name__}, bias {self.bias.value}"
-        if isinstance(self.loss, Logistic):
-            return f"{name}: {d + biases} variables ({d} weights, {biases} bias)"
-        slacks = 0 if self.hard else n
-        return (
-            f"{name}: {d + biases + slacks} variables ({d} weights, {biases} bias, "
-            f"{slacks} slacks), {n} margin constraints"
-        )
+        return two_class_summary(self.loss, self.bias, *self.shape, self.hard)
+
+
+def two_class_summary(loss: MarginLoss, bias: Bias, n: int, d: int, hard: bool) -> str:
+    """Variables and constraints of a problem with n rows and d columns."""
+    biases = 0 if bias is Bias.NONE else 1
+    name = f"{type(loss).__name__}, bias {bias.value}"
+    if isinstance(loss, Logistic):
+        return f"{name}: {d + biases} variables ({d} weights, {biases} bias)"
+    slacks = 0 if hard else n
+    return (
+        f"{name}: {d + biases + slacks} variables ({d} weights, {biases} bias, "
+        f"{slacks} slacks), {n} margin constraints"
+    )
 
 
 def costs(C: float, sample_weight: np.ndarray | None, n: int) -> np.ndarray:

@@ -22,6 +22,9 @@ from .contract import Ending, Point, Watch
 
 RAISE = 30.0
 MOST_RAISES = 14
+# C begins so far above the multipliers of a start, unless these are as large as many raises make
+# them: then it was no answer.
+ABOVE, FAR = 3.0, 6
 # Entries of the dense system from which exact weights are computed.
 MOST_VALUES = 3e7
 
@@ -32,7 +35,7 @@ def hard_margin(problem: Problem, watch: Watch, start, run) -> tuple[Point, Endi
     Raises NotSeparableError, with the proof, when there is no separator.
     """
     scale = max(float(sqnorms(problem.rows).mean()), 1e-300)
-    C = 10.0 / scale
+    C = first_price(10.0 / scale, 0.0 if start is None else float(start.alpha.max(initial=0.0)))
     target = watch.tol
     watch.tol = min(1e-7, 1e-2 * target)
     columns = spread(problem.rows)
@@ -60,6 +63,11 @@ def hard_margin(problem: Problem, watch: Watch, start, run) -> tuple[Point, Endi
     finally:
         watch.tol = target
     return point, Ending.STALLED if ending is Ending.REACHED else ending
+
+
+def first_price(C: float, heaviest: float) -> float:
+    """The C to begin with: above the multipliers of the start, if that was nearly the answer."""
+    return max(C, ABOVE * heaviest) if heaviest <= C * RAISE**FAR else C
 
 
 def closest_margin(problem: Problem, point: Point) -> float:

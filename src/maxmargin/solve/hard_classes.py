@@ -27,7 +27,7 @@ from ..problem.problem import Bias
 from ..represent.lanes import class_combine, score_chunks
 from ..represent.rows import DenseRows, as_csr, spread, sqnorms
 from .contract import ClassPoint, Ending, Watch
-from .hard import MOST_RAISES, MOST_VALUES, RAISE
+from .hard import MOST_RAISES, MOST_VALUES, RAISE, first_price
 
 # A row is at C when it has this share of it.
 AT_C = 0.999
@@ -43,7 +43,8 @@ def hard_margin_classes(
 
     Raises NotSeparableError, with the proof, when there is no separator.
     """
-    C = 10.0 / max(float(sqnorms(problem.rows).mean()), 1e-300)
+    heaviest = 0.0 if start is None else float(start.beta.sum(axis=1).max(initial=0.0))
+    C = first_price(10.0 / max(float(sqnorms(problem.rows).mean()), 1e-300), heaviest)
     target = watch.tol
     watch.tol = min(1e-7, SHARPER * target)
     point, ending = start, Ending.STALLED

@@ -13,7 +13,10 @@ from .extra import some_client
 from .inputs import Data, is_dask, spread_out
 
 # What the estimators in memory know of every training row, and these do not.
-PER_ROW = ("alpha_", "support_", "support_kind_", "slack_", "_codes")
+PER_ROW = (
+    "alpha_", "support_", "support_kind_", "slack_", "_codes",
+    "_alpha_rows", "_alpha_values", "_alpha_machines",
+)  # fmt: skip
 
 
 class OnDask:

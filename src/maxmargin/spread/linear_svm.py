@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 
 from ..estimators import linear_svm as in_memory
+from ..estimators import svm_joint, svm_reduced
 from ..estimators.fitting import make_watch, warn_unless_reached
-from ..estimators.svm_reduced import together
 from ..estimators.validation import one_of, positive
 from ..parts.class_hinge import ClassFit, solve_class_hinge
 from ..parts.class_tasks import ClassMachine
@@ -37,8 +37,9 @@ def class_machine(model, k: int, seed: int = 0) -> ClassMachine:
 class LinearSVM(OnDask, in_memory.LinearSVM):
     """``maxmargin.LinearSVM`` on a cluster: the same parameters, optimum and certificate.
 
-    C must be finite.  Multipliers are kept with the parts for the time of a fit, so
-    ``warm_start`` does nothing; ``c_path`` goes on from one C to the next.
+    At C = ∞ the few rows that decide the hard margin travel to the one who asks.  Multipliers of a
+    finite C are kept with the parts for the time of a fit, so ``warm_start`` does nothing;
+    ``c_path`` goes on from one C to the next.
     """
 
     def _fit_parts(self, data: Data) -> None:
@@ -52,7 +53,10 @@ class LinearSVM(OnDask, in_memory.LinearSVM):
         longest = float(np.linalg.norm(self.coef_, axis=1).max())
         self.margin_ = 1.0 / longest if longest > 0 else np.inf
         proofs = [fit.certificate for fit in fits]
-        self.certificate_ = proofs[0] if len(proofs) == 1 else together(self, proofs)
+        self.certificate_ = proofs[0] if len(proofs) == 1 else svm_reduced.together(self, proofs)
+        hard = [(f.rows, f.alpha) for f in fits if f.rows is not None and f.alpha is not None]
+        if hard:
+            svm_reduced.keep_some(self, hard)
         self._note(watch, fits[0])
         short = [fit.ending for fit in fits if fit.ending is not Ending.REACHED]
         self._ending = short[0] if short else Ending.REACHED
@@ -70,6 +74,8 @@ class LinearSVM(OnDask, in_memory.LinearSVM):
         norm = float(np.sum(fit.W**2))
         self.margin_ = 1.0 / float(np.sqrt(2.0 * norm)) if norm > 0 else np.inf
         self.certificate_, self._ending = fit.certificate, fit.ending
+        if fit.rows is not None and fit.alpha is not None:
+            svm_joint.keep_some(self, fit.rows, fit.alpha)
         self._note(watch, fit)
 
     def _fits(self, data: Data, watch) -> list[HingeFit]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..certify.certificate import Certificate
 from ..estimators.svm_reduced import together
 from ..estimators.validation import positive
 from ..parts import class_proof, class_tasks
 from ..parts.certify_smooth import certify_smooth
+from ..parts.hard_margin import verify_hard
 from ..parts.hinge_proof import certify_parts, from_margins, repair_parts, set_none
 from ..parts.hinge_tasks import Machine, ask_total, begin
 from ..parts.smooth import Asked
@@ -23,7 +26,8 @@ def verify(model: Any, X, y, sample_weight=None) -> Certificate:
     """The certificate of a fitted LinearSVM or LogisticRegression on a Dask collection.
 
     Multipliers are rebuilt from the margins, so that nothing is taken from the fit but the
-    weights: for the hinge this proves less than ``certificate_`` does.
+    weights: for the hinge this proves less than ``certificate_`` does.  At C = ∞ the rows nearest
+    to their margin are solved again, which proves as much.
     """
     with some_client() as (client, _):
         data = spread_out(model, client, X, y, sample_weight)
@@ -47,6 +51,9 @@ def _svm(model, data: Data) -> Certificate:
     for q, (first, second) in enumerate(model._machines(len(data.classes))):
         machine = Machine(float(model.C), LOSSES[model.loss], model._bias(), first, second)
         parts, w, b = data.parts.fork(), model.coef_[q], float(model.intercept_[q])
+        if np.isinf(machine.C):
+            proofs.append(verify_hard(parts, machine, w, b, model.tol))
+            continue
         census = ask_total(parts, begin, machine)
         mean = census.sum_x / max(1, census.alive)
         ask_total(parts, from_margins, machine, w, b)
@@ -62,6 +69,8 @@ def _svm(model, data: Data) -> Certificate:
 def _classes(model, data: Data) -> Certificate:
     parts, machine = data.parts.fork(), class_machine(model, len(data.classes))
     W, b, total = model.coef_, model.intercept_, class_tasks.total_classes
+    if np.isinf(machine.C):
+        return verify_hard(parts, machine, W, b, model.tol)
     census = total(parts, class_tasks.count, machine)
     mean = census.sum_x / max(1, census.alive)
     total(parts, class_tasks.begin, machine, mean)

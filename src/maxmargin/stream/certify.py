@@ -8,7 +8,7 @@ import numpy as np
 
 from ..certify.certificate import Certificate, sums
 from ..problem.losses import Hinge
-from ..problem.problem import Bias
+from ..problem.problem import Bias, two_class_summary
 from ..represent.rows import combine
 from .plane import Multipliers, Plane, Task
 from .rows import StreamedRows
@@ -69,14 +69,6 @@ def certify_hinge(rows: StreamedRows, task: Task, plane: Plane, found: Multiplie
         stationarity=drift / max(1.0, float(np.linalg.norm(plane.w))),
         bias_residual=residual,
         box_violation=box,
-        problem=_summary(rows.n, d, task.bias),
+        problem=two_class_summary(Hinge(), task.bias, rows.n, d, False),
     )
     return Proof(certificate, np.concatenate(odd_rows), np.concatenate(odd_alpha), wrong)
-
-
-def _summary(n: int, d: int, bias: Bias) -> str:
-    biases = 0 if bias is Bias.NONE else 1
-    return (
-        f"Hinge, bias {bias.value}: {d + biases + n} variables ({d} weights, {biases} bias, "
-        f"{n} slacks), {n} margin constraints"
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..certify.multiclass import from_scores
+from ..estimators.svm_joint import keep_some
 from ..parts.class_hinge import ClassFit, solve_class_hinge
 from ..parts.class_tasks import KEY, ClassMachine, pose_classes
 from ..parts.parts import Block
@@ -14,22 +15,30 @@ from ..represent.lanes import score_chunks
 from ..solve.contract import Ending, Watch
 from .certify import UNSURE
 from .finer import FinerParts
+from .hard import room_for, solve_streamed
 from .rows import StreamedRows
+from .shelf import Shelf
 
 
-def fit_classes(estimator, rows: StreamedRows, watch: Watch) -> ClassFit:
+def fit_classes(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> ClassFit:
     """All classes in one problem; what scores do not tell of the multipliers is kept."""
     k = len(rows.classes)
     loss = CLASS_LOSSES[estimator.multiclass, estimator.loss]
     machine = ClassMachine(float(estimator.C), loss, k, estimator._bias(), watch.seed)
     parts = FinerParts(rows, k)
-    fit = solve_class_hinge(parts, machine, watch)
+    if np.isinf(machine.C):
+        fit = ClassFit(*solve_streamed(rows, machine, watch, sample, room_for(rows)))
+    else:
+        fit = solve_class_hinge(parts, machine, watch)
     if fit.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
     estimator.coef_, estimator.intercept_ = fit.W, fit.b
     norm = float(np.sum(fit.W**2))
     estimator.margin_ = 1.0 / float(np.sqrt(2.0 * norm)) if norm > 0 else np.inf
-    _keep_multipliers(estimator, parts, machine, fit)
+    if fit.rows is None or fit.alpha is None:
+        _keep_multipliers(estimator, parts, machine, fit)
+    else:
+        keep_some(estimator, fit.rows, fit.alpha)
     rows.memories.clear()
     return fit
 
@@ -41,9 +50,7 @@ def _keep_multipliers(estimator, parts: FinerParts, machine: ClassMachine, fit: 
         found.append((odd + first, beta))
         first += n
     odd, beta = (np.concatenate(column) for column in zip(*found, strict=True))
-    estimator._alpha_rows = np.repeat(odd, machine.k)
-    estimator._alpha_machines = np.tile(np.arange(machine.k), len(odd))
-    estimator._alpha_values = beta.ravel()
+    keep_some(estimator, odd, beta)
 
 
 def _odd_multipliers(block: Block, memory, machine: ClassMachine, W, b):

@@ -17,7 +17,7 @@ from ..estimators.fitting import warn_unless_reached
 from ..estimators.least_squares import ENOUGH
 from ..estimators.perceptron import farewell
 from ..estimators.perceptron_inputs import check_plan
-from ..estimators.svm_reduced import together
+from ..estimators.svm_reduced import keep_some, together
 from ..estimators.validation import at_least_zero, one_of, positive
 from ..estimators.votes import votes
 from ..parts.certify_smooth import certify_smooth
@@ -35,6 +35,7 @@ from ..solve.passes import Halt, run_passes
 from ..solve.perceptron import Rule
 from .certify import UNSURE, certify_hinge
 from .classes import fit_classes
+from .hard import room_for, solve_streamed
 from .hinge import solve_hinge as solve_near
 from .perceptron import StreamLearner
 from .plane import Task
@@ -66,7 +67,7 @@ def check(estimator) -> None:
     if name == "FisherDiscriminant" and estimator.shrinkage == "auto":
         raise ValueError("shrinkage='auto' needs whole classes in memory. Give it a number.")
     if hasattr(estimator, "C"):
-        positive("C", estimator.C)
+        positive("C", estimator.C, infinite=name == "LinearSVM")
 
 
 def warn(estimator, stopped) -> None:
@@ -101,7 +102,7 @@ def fit_svm(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> Endin
     loss = LOSSES[one_of("loss", estimator.loss, LOSSES)]
     one_of("multiclass", estimator.multiclass, ["max", "sum", "rest", "pairs"])
     if k > 2 and estimator.multiclass in ("max", "sum"):
-        fit = fit_classes(estimator, rows, watch)
+        fit = fit_classes(estimator, rows, watch, sample)
         _tell(estimator, watch, fit.certificate, fit.solver, fit.why)
         _count_wrong(estimator, rows)
         return _judged(fit.ending, fit.certificate, watch.tol)
@@ -111,20 +112,21 @@ def fit_svm(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> Endin
         if estimator.multiclass == "pairs":
             duels = list(combinations(range(k), 2))
     near = k == 2 and isinstance(loss, Hinge) and rows.n_features <= MOST_COLUMNS
-    solve = partial(_two, estimator=estimator, sample=sample if near else None, loss=loss)
+    hard = np.isinf(estimator.C)
+    some = sample if near or hard else None
+    at_once = min(len(duels), machines_in_a_pass(rows, duels))
+    room = room_for(rows, at_once)
+    solve = partial(_two, estimator=estimator, sample=some, loss=loss, room=room)
     found = solve_side_by_side(
         rows, {duel: partial(solve, duel=duel) for duel in duels}, watch,
-        machines_in_a_pass(rows, duels), rows.ask_all, rows.memories.clear,
+        at_once, rows.ask_all, rows.memories.clear,
     )  # fmt: skip
     estimator.coef_ = np.array([each.w for each in found])
     estimator.intercept_ = np.array([each.b for each in found])
     norm = float(np.linalg.norm(estimator.coef_, axis=1).max())
     estimator.margin_ = 1.0 / norm if norm > 0 else np.inf
-    if isinstance(loss, Hinge):  # the multipliers of a squared hinge follow from the slacks
-        estimator._alpha_rows = np.concatenate([each.rows for each in found])
-        estimator._alpha_values = np.concatenate([each.alpha for each in found])
-        which = [np.full(len(each.rows), q) for q, each in enumerate(found)]
-        estimator._alpha_machines = np.concatenate(which)
+    if hard or isinstance(loss, Hinge):  # the multipliers of a squared hinge follow from the slacks
+        keep_some(estimator, [(each.rows, each.alpha) for each in found])
     certificate = found[0].certificate
     if k > 2:
         certificate = together(estimator, [each.certificate for each in found])
@@ -147,9 +149,15 @@ class Half(NamedTuple):
     why: str
 
 
-def _two(rows, *, watch: Watch, estimator, sample, loss, duel: tuple[int, int | None]) -> Half:
+def _two(
+    rows, *, watch: Watch, estimator, sample, loss, room: int, duel: tuple[int, int | None]
+) -> Half:
     """Rows near their margin in memory where that works; else what works over any parts."""
     bias, C = estimator._bias(), float(estimator.C)
+    machine = Machine(C, loss, bias, *duel, None, watch.seed)
+    if np.isinf(C):
+        hard = solve_streamed(rows, machine, watch, sample, room)
+        return Half(hard.w, hard.b, hard.certificate, hard.rows, hard.alpha, *hard[3:6])
     if sample is not None:
         watch.solver = "rounds"
         task = Task(C, bias, watch)
@@ -161,7 +169,6 @@ def _two(rows, *, watch: Watch, estimator, sample, loss, duel: tuple[int, int | 
             return Half(
                 *found.plane, proof.certificate, proof.rows, proof.alpha, ending, "rounds", why
             )
-    machine = Machine(C, loss, bias, *duel, None, watch.seed)
     fit = solve_hinge(rows, machine, watch)
     if fit.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt

@@ -199,6 +199,8 @@ def summary_of(result: Fitted, method: str, classes: list | None = None) -> dict
     if hasattr(estimator, "support_kind_"):
         kinds, each = np.unique(estimator.support_kind_, return_counts=True)
         summary["support"] = dict(zip(kinds.tolist(), each.tolist(), strict=True))
+    elif hasattr(estimator, "_alpha_rows") and np.isinf(estimator.C):  # streamed, and all of them
+        summary["support"] = {"margin": len(np.unique(estimator._alpha_rows))}
     return summary
 
 

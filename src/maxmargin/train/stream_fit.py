@@ -96,7 +96,7 @@ def fit_files(
     def make(C):
         return make_estimator(method, plan, C, max(1e-3, deadline - time.perf_counter()))
 
-    check(make(1.0) if method.C else make(None))
+    check(make(plan.C or 1.0) if method.C else make(None))
     with (
         WorkFolder(kept, resume) as folder,
         reading(source, limit, folder, progress, plan.seed) as (rows, shelf),
@@ -137,7 +137,6 @@ def _possible(plan: Plan, choices: Choices) -> Method:
         f"--method {method.name}": method.kernel,
         "--basis": plan.basis is not None,
         "--text": bool(choices.text),
-        "--C inf": plan.C is not None and not np.isfinite(plan.C),
     }.items():
         if asked:
             raise ValueError(

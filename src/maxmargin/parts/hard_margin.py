@@ -1,0 +1,321 @@
+"""The hard margin over parts: rounds over the few rows that decide it.
+
+    min ½‖w‖²    with   y_i (w·x_i + b) ≥ 1   for every row i
+
+A small set S of rows is solved in memory; then all parts are asked, in one question, for their
+smallest margins under its solution and for the rows that have them, which join S.  Multipliers of
+S, zero for all other rows, are feasible for all rows, so the optimum of S bounds that of all from
+below; w, divided by the smallest margin of all rows, bounds it from above.  A row that violates
+its margin raises the optimum of S, so rows without a multiplier may be dropped where room is short
+and no set comes back.  If S cannot be separated all rows cannot, and S has the proof.
+
+k classes are the same with (W_y − W_c)·x_i + b_y − b_c ≥ 1 for every wrong class c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..certify.certificate import Certificate
+from ..certify.separability import NotSeparableError
+from ..solve.contract import Ending, OutOfBudget, Watch
+from ..solve.threads import one_blas_thread
+from .class_tasks import ClassMachine
+from .hard_forms import form_of
+from .hard_tasks import Kept, join, look
+from .hinge_tasks import Machine
+from .parts import Block, Parts
+
+MOST_ROUNDS = 200
+# Rows that a round adds: so many for every unknown of a class, at least and at most.
+PER_COLUMN, FEWEST, MOST = 2, 500, 4000
+# Of these a part may send so many times its share, for they may all be in one part.
+AHEAD, LEAST = 4, 16
+# Bytes of S where nobody says how many there may be.
+ROOM = 1 << 28
+# S is solved to this share of the gap asked for; rows short of their margin by less need not join.
+SHARPER, WITHIN = 0.1, 0.2
+# How often S is solved more sharply when it is all that keeps the gap open.
+SHARPEST = 1e-3
+# Margins that are one but for rounding, and margins so near that their rows may carry the proof.
+ROUNDED, NEAR = 1e-9, 1e-6
+# A sample is solved as well as it resembles all rows.
+ROUGH = 1e-3
+
+
+class HardFit(NamedTuple):
+    """A certified hard margin; ``rows`` are the numbers of the rows with a multiplier."""
+
+    w: np.ndarray  # (d,), or (k, d)
+    b: Any
+    certificate: Certificate
+    ending: Ending
+    solver: str
+    why: str
+    rows: np.ndarray
+    alpha: np.ndarray  # (rows,), or (rows, k)
+
+
+def solve_hard(
+    parts: Parts,
+    machine: Machine | ClassMachine,
+    watch: Watch,
+    room: int = ROOM,
+    sample: Kept | None = None,
+) -> HardFit:
+    """The hard margin of all rows, or NotSeparableError with the proof that there is none.
+
+    ``room``: bytes of rows that may be in hand at once.  ``sample``: some of the rows, by lot; they
+    are solved first, by themselves, where asking all parts is slow.
+    """
+    with one_blas_thread(), np.errstate(all="ignore"):
+        start = None
+        if sample is not None:
+            start = _from_sample(sample, machine, watch, room)
+        rounds = _Rounds(parts, machine, watch, room)
+        ending = rounds.run(start)
+        return rounds.conclude(ending)
+
+
+def verify_hard(
+    parts: Parts, machine: Machine | ClassMachine, w, b, tol: float = 1e-6
+) -> Certificate:
+    """The certificate of weights w and b, with multipliers rebuilt from the rows nearest to their
+    margin: the optimum of these bounds that of all rows from below."""
+    rounds = _Rounds(parts, machine, Watch(tol=tol, max_iter=10_000), ROOM)
+    with one_blas_thread(), np.errstate(all="ignore"):
+        return rounds.judge(w, b)
+
+
+class InHand:
+    """Rows in hand as a single part."""
+
+    n_parts = 1
+
+    def __init__(self, kept: Kept):
+        self.block, self.n_features = Block(kept.X, kept.y, None), kept.X.shape[1]
+
+    def ask(self, task, *told) -> Iterator[Any]:
+        yield task(self.block, None, *told)[1]
+
+
+def _from_sample(sample: Kept, machine, watch: Watch, room: int) -> Kept:
+    """The rows that decide the margin of a sample."""
+    rough = _within(watch, max(ROUGH, watch.tol))
+    rounds = _Rounds(InHand(sample), form_of(machine).plain, rough, room, sample.ids)
+    rounds.run(None)
+    watch.n_iter += rough.n_iter
+    return rounds.kept
+
+
+def _within(watch: Watch, tol: float) -> Watch:
+    """A watch for something smaller, with what is left of the budget."""
+    left = max(1, watch.max_iter - watch.n_iter)
+    seconds = max(0.0, watch.max_seconds - watch.seconds)
+    return Watch(tol=tol, max_iter=left, max_seconds=seconds, seed=watch.seed)
+
+
+class _Rounds:
+    """Where the search stands."""
+
+    kept: Kept
+
+    def __init__(self, parts: Parts, machine, watch: Watch, room: int, numbers=None):
+        self.parts, self.machine, self.watch, self.room = parts, machine, watch, room
+        self.numbers = numbers  # of the rows among all, where they are not those of the parts
+        self.form = form_of(machine)
+        d = parts.n_features
+        self.wanted = int(np.clip(PER_COLUMN * (d + 1), FEWEST, MOST))
+        self.round, self.sharper = 0, SHARPER
+        self.point: Any = None
+        self.primal, self.dual = np.inf, 0.0
+        self.best: tuple[Any, Any] = self.form.origin(d)
+        self.support: tuple[Kept, np.ndarray] | None = None
+        self.solver, self.why = "", ""
+        self.rows = 0
+
+    # --- rounds -----------------------------------------------------------------------------
+
+    def run(self, start: Kept | None) -> Ending:
+        """Rounds until the gap is closed; ``start``: rows to begin with."""
+        try:
+            if start is None:
+                start, _ = self._ask(*self.best, below=1.0)
+            self.kept, self.alpha = start, np.zeros((len(start.y), *self.form.each))
+            for _ in range(MOST_ROUNDS):
+                self.watch.step()
+                ending = self._solve()
+                more, nearest = self._ask(*self.point[:2], below=1.0 - WITHIN * self.watch.tol)
+                self._offer(nearest)
+                if self.watch.record(self.primal, self.dual):
+                    return Ending.REACHED
+                if ending not in (Ending.REACHED, Ending.STALLED):
+                    return ending
+                if not self._join(more) and not self._sharpen():
+                    return Ending.STALLED
+        except OutOfBudget as stop:
+            return stop.ending
+        except KeyboardInterrupt:
+            if self.support is None:
+                raise
+            return Ending.INTERRUPTED
+        return Ending.STALLED
+
+    def _solve(self) -> Ending:
+        """The hard margin of the rows in hand."""
+        inner = _within(self.watch, self.sharper * self.watch.tol)
+        problem = self.form.problem(self.kept)
+        start = None if self.point is None else self.point._replace(**{self.form.name: self.alpha})
+        try:
+            solution, certificate = self.form.solve(problem, inner, start)
+        except NotSeparableError as error:
+            raise NotSeparableError(self._of_all(error.proof)) from None
+        finally:
+            self.watch.n_iter += inner.n_iter
+        self.point, self.alpha = solution.point, solution.point[2]
+        self.solver, self.why = solution.solver, solution.why
+        self.watch.solver = f"{solution.solver} on {len(self.kept.y)} rows"
+        if certificate.feasible and certificate.dual > self.dual:
+            self.dual = certificate.dual
+            mine = self.form.carriers(self.alpha)
+            self.support = self.kept.take(mine), self.alpha[mine]
+        return solution.ending
+
+    def _of_all(self, proof):
+        """The same proof as one about all rows."""
+        some = self.form.carriers(proof.weights)
+        return replace(proof, weights=proof.weights[some], rows=self.kept.ids[some])
+
+    def _offer(self, nearest: np.ndarray) -> None:
+        """Weights scaled so that the smallest margin of all rows is one."""
+        w = self.point[0]
+        b = self.form.middle(self.form.problem(self.kept), self.point, nearest)
+        closest = self.form.closest(b, nearest)
+        if closest > 0.0 and (primal := self.form.norm(w, b) / closest**2) < self.primal:
+            self.primal, self.best = primal, (w / closest, b / closest)
+
+    def _sharpen(self) -> bool:
+        """Whether S may be solved more sharply: all that is left of the gap is its own."""
+        self.sharper *= SHARPER
+        return self.sharper >= SHARPEST * SHARPER
+
+    # --- rows -------------------------------------------------------------------------------
+
+    def _ask(self, w, b, below: float) -> tuple[Kept, np.ndarray]:
+        """Rows whose margin is below ``below``, at most as many as a round adds, and how much
+        every class leads every other at least."""
+        form, lot = self.form, [self.watch.seed, self.round]
+        self.round += 1
+        each = max(LEAST, AHEAD * self.wanted // max(1, self.parts.n_parts * form.k))
+        nearest, first = np.full((form.k, form.k), np.inf), 0
+        found: list[Kept] = []
+        margins: list[np.ndarray] = []
+        self.rows = 0
+        for seen in self.parts.ask(look, self.machine, *form.told(w, b), each, below, lot):
+            nearest = np.minimum(nearest, seen.nearest)
+            found.append(seen.worst._replace(ids=seen.worst.ids + first))
+            margins.append(seen.margin)
+            first, self.rows = first + seen.block, self.rows + seen.rows
+            if sum(len(some.y) for some in found) > 2 * AHEAD * self.wanted:
+                found, margins = self._thin(found, margins)
+        [kept], _ = self._thin(found, margins)
+        if self.numbers is not None:
+            kept = kept._replace(ids=self.numbers[kept.ids])
+        return kept, nearest
+
+    def _thin(self, found: list[Kept], margins: list[np.ndarray]):
+        """The worst rows of every class, as many as a round adds; ties are decided by lot."""
+        kept, margin = join(found), np.concatenate(margins)
+        rng = np.random.default_rng([self.watch.seed, self.round, len(margin)])
+        order = np.lexsort((rng.random(len(margin)), margin))
+        chosen = []
+        for code in range(self.form.k):
+            mine = order[kept.y[order] == code]
+            chosen.append(mine[: -(-self.wanted // self.form.k)])
+        index = np.sort(np.concatenate(chosen))
+        return [kept.take(index)], [margin[index]]
+
+    def _join(self, more: Kept) -> bool:
+        """Rows that are not in hand yet join those that are; False: there is none."""
+        more = more.take(np.flatnonzero(~np.isin(more.ids, self.kept.ids)))
+        if len(more.y) == 0:
+            return False
+        if self.kept.nbytes + more.nbytes > self.room:
+            self._drop(more.nbytes)
+        while self.kept.nbytes + more.nbytes > self.room and len(more.y) > 1:
+            more = more.take(np.arange(len(more.y) // 2))
+        if self.kept.nbytes + more.nbytes > self.room:
+            raise ValueError(
+                f"{len(self.kept.y)} rows and more decide the hard margin, which is more than the "
+                f"{self.room / 1e6:.3g} MB set aside for them. Allow more memory, or slack: use a "
+                "finite C."
+            )
+        self.kept = join([self.kept, more])
+        none = np.zeros((len(more.y), *self.form.each))
+        self.alpha = np.concatenate([self.alpha, none])
+        return True
+
+    def _drop(self, wanted: int) -> None:
+        """Let go of rows without a multiplier, those farthest from their margin first.
+
+        The rows with one have the same optimum alone, and those that join raise it: no set of
+        rows comes back.
+        """
+        told = self.form.told(*self.point[:2])
+        [seen] = InHand(self.kept).ask(look, self.form.plain, *told, len(self.kept.y), np.inf, [0])
+        away, needed = seen.margin.copy(), self.form.carriers(self.alpha)
+        away[needed] = -np.inf
+        each = self.kept.nbytes / len(away)
+        count = int(np.clip((self.room - wanted) / each, len(needed), len(away)))
+        stay = np.sort(np.argsort(away, kind="stable")[:count])
+        self.kept, self.alpha = self.kept.take(stay), self.alpha[stay]
+
+    # --- the proof --------------------------------------------------------------------------
+
+    def conclude(self, ending: Ending) -> HardFit:
+        """The best weights and multipliers, and their proof from all rows."""
+        w, b = self.best
+        if not np.isfinite(self.primal) and self.point is not None:
+            w, b = self.point[:2]  # they separate the rows in hand only, which the proof says
+        kept, alpha = self._proved()
+        certificate = self.certify(w, b, kept, alpha)
+        if certificate.holds(self.watch.tol):
+            ending = Ending.REACHED
+        elif ending is Ending.REACHED:
+            ending = Ending.STALLED
+        why = f"{len(kept.y)} of {self.rows} rows decide the margin, found in {self.round} questions"
+        order = np.argsort(kept.ids)
+        return HardFit(w, b, certificate, ending, self.solver, why, kept.ids[order], alpha[order])
+
+    def certify(self, w, b, kept: Kept, alpha: np.ndarray) -> Certificate:
+        """Multipliers of some rows and the margins of all, recomputed from the data."""
+        _, nearest = self._ask(w, b, -np.inf)
+        closest = self.form.closest(b, nearest)
+        own = self.form.certify(self.form.problem(kept), w, b, alpha)
+        slack = max(own.kkt_violation["zero"], 1.0 - closest)
+        return replace(
+            own,
+            primal=self.form.norm(w, b) if closest >= 1.0 - ROUNDED else np.inf,
+            kkt_violation=own.kkt_violation | {"zero": slack},
+            problem=self.form.summary(self.rows, self.parts.n_features),
+            method=f"recomputed from {self.parts.n_parts} parts of the data in float64",
+        )
+
+    def judge(self, w, b) -> Certificate:
+        """The proof for weights somebody gives; the search for multipliers begins near them."""
+        start, _ = self._ask(w, b, 1.0 + NEAR)
+        with suppress(NotSeparableError):  # then w does not separate the rows either
+            self.run(start if len(np.unique(start.y)) > 1 else None)
+        return self.certify(w, b, *self._proved())
+
+    def _proved(self) -> tuple[Kept, np.ndarray]:
+        """The best multipliers and their rows; without any, those of one row, zero."""
+        if self.support is None:
+            one = np.zeros(1, dtype=np.int64)
+            self.support = self.kept.take(one), np.zeros((1, *self.form.each))
+        return self.support
