@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from maxmargin import load
+from tests.helpers import separable_cloud
 
 from .helpers import people, write
 
@@ -81,6 +82,18 @@ def test_many_classes(maxmargin, tmp_path):
         assert "the claim holds" in maxmargin("verify", "model.maxmargin", path)
 
 
+def test_the_hard_margin(maxmargin, tmp_path):
+    X, y = separable_cloud(900, 3)
+    columns = {f"x{j}": X[:, j] for j in range(3)} | {"y": np.where(y > 0, "up", "down")}
+    path = write(pa.table(columns), tmp_path / "t.parquet")
+    here = maxmargin.json("fit", path, "--C", "inf")
+    there = maxmargin.json("fit", path, "--C", "inf", "--memory", "50MB")
+    assert there["proved"]
+    assert there["margin"] == pytest.approx(here["margin"], rel=1e-5)
+    assert there["support"] == here["support"]
+    assert "the claim holds" in maxmargin("verify", "model.maxmargin", path)
+
+
 def test_refusals(maxmargin, parts, tmp_path):
     folder, _, _ = parts
     for arguments, said in {
@@ -89,7 +102,8 @@ def test_refusals(maxmargin, parts, tmp_path):
         ("--memory", "50MB", "--report", "page.html"): "Leave out --report or --memory",
         ("--memory", "50MB", "--holdout", "0.2"): "--test",
         ("--memory", "50MB", "-m", "kernel-svm"): "needs all rows in memory",
-        ("--memory", "50MB", "--C", "inf"): "needs all rows in memory",
+        ("--memory", "50MB", "--C", "inf"): "not separable: weighted means",
+        ("--memory", "50MB", "--C", "inf", "-m", "logistic"): "finite number, got C=inf",
         ("--memory", "50MB", "--drop", "agee"): "Did you mean 'age'",
     }.items():
         assert said in maxmargin.complaint("fit", folder, "-t", "answer", *arguments)

@@ -155,9 +155,3 @@ def test_a_budget_that_is_too_small_is_admitted():
     whole = LinearSVM(C=100.0).fit(X, y).certificate_
     assert fit.certificate.dual <= whole.primal * (1 + 1e-9)
     assert fit.certificate.primal >= whole.dual * (1 - 1e-9)
-
-
-def test_the_hard_margin_is_refused():
-    X, y = iris()
-    with pytest.raises(ValueError, match="large finite C"):
-        solve(Here(X, y, []), ("max", "hinge"), 3, C=np.inf)

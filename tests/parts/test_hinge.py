@@ -153,12 +153,6 @@ def test_a_badly_scaled_problem_at_large_C():
     assert fit.certificate.holds(1e-6)
 
 
-def test_the_hard_margin_is_refused_in_words():
-    X, y = data()
-    with pytest.raises(ValueError, match="large finite C"):
-        solve_hinge(Here(X, codes(y), []), Machine(np.inf, LOSSES["hinge"]), Watch())
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_best_in_triangle(seed):
     rng = np.random.default_rng(seed)

@@ -11,6 +11,7 @@ from scipy import sparse
 
 import maxmargin
 from maxmargin import spread as on_dask
+from tests.class_helpers import corners
 from tests.spread.helpers import clouds, spread
 
 TWO = [
@@ -166,3 +167,28 @@ def test_paths_and_cross_validation(client):
     assert abs(search.best_score_ - search.score(X, y)) < 0.1
     again = on_dask.LogisticRegressionCV(Cs=[1e-4, 1.0], cv=2, tol=1e-3).fit(DX, Dy)
     assert np.array_equal(search.scores_, again.scores_)
+
+
+# --- the hard margin --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rule", ["two", "max", "rest"])
+def test_hard_margin_or_proof(client, rule):
+    X, codes = corners(600, 4, k=2 if rule == "two" else 3, gap=5.0)
+    y = np.array(["ash", "elm", "fir"])[codes]
+    asked = {"C": np.inf, "multiclass": "max" if rule == "two" else rule}
+    DX, Dy = spread(X, y, [10, 200, 430])
+    ours, theirs = both("LinearSVM", asked, X, y, DX, Dy)
+    agree("LinearSVM", {"tol": 1e-6}, ours, theirs, X)
+    assert ours.intercept_ == pytest.approx(theirs.intercept_, rel=1e-4, abs=1e-4)
+    assert ours.margin_ == pytest.approx(theirs.margin_, rel=1e-5)
+    assert on_dask.verify(ours, DX, Dy).holds(1e-6)
+    assert maxmargin.verify(ours, X, y).holds(1e-6)  # the multipliers are kept by row
+    if rule == "two":  # those of a finite C stay with their parts
+        ours.set_params(C=0.1, tol=1e-2).fit(DX, Dy)
+        assert not hasattr(ours, "_alpha_rows")
+    X[500] = X[codes == (codes[500] + 1) % len(ours.classes_)].mean(axis=0)
+    DX, Dy = spread(X, y, [10, 200, 430])
+    with pytest.raises(maxmargin.NotSeparableError) as error:
+        on_dask.LinearSVM(**asked).fit(DX, Dy)
+    assert 500 in error.value.proof.rows

@@ -27,15 +27,17 @@ from ..solve.contract import Ending, OutOfBudget, Watch
 from ..solve.threads import one_blas_thread
 from .class_tasks import ClassMachine
 from .hard_forms import form_of
-from .hard_tasks import Kept, join, look
+from .hard_tasks import Kept, Wish, join, look
 from .hinge_tasks import Machine
 from .parts import Block, Parts
 
 MOST_ROUNDS = 200
-# Rows that a round adds: so many for every unknown of a class, at least and at most.
+# Rows that a round adds: so many for every unknown of two classes, at least and at most.
 PER_COLUMN, FEWEST, MOST = 2, 500, 4000
 # Of these a part may send so many times its share, for they may all be in one part.
 AHEAD, LEAST = 4, 16
+# The rows that a round adds may take this share of the room.
+PORTION = 0.25
 # Bytes of S where nobody says how many there may be.
 ROOM = 1 << 28
 # S is solved to this share of the gap asked for; rows short of their margin by less need not join.
@@ -120,6 +122,10 @@ def _within(watch: Watch, tol: float) -> Watch:
     return Watch(tol=tol, max_iter=left, max_seconds=seconds, seed=watch.seed)
 
 
+def _size(kept: Kept) -> tuple[int, int]:
+    return len(kept.y), kept.nbytes
+
+
 class _Rounds:
     """Where the search stands."""
 
@@ -130,7 +136,7 @@ class _Rounds:
         self.numbers = numbers  # of the rows among all, where they are not those of the parts
         self.form = form_of(machine)
         d = parts.n_features
-        self.wanted = int(np.clip(PER_COLUMN * (d + 1), FEWEST, MOST))
+        self.wanted = int(np.clip(PER_COLUMN * (d + 1) * self.form.k / 2, FEWEST, MOST))
         self.round, self.sharper = 0, SHARPER
         self.point: Any = None
         self.primal, self.dual = np.inf, 0.0
@@ -150,9 +156,10 @@ class _Rounds:
             for _ in range(MOST_ROUNDS):
                 self.watch.step()
                 ending = self._solve()
-                more, nearest = self._ask(*self.point[:2], below=1.0 - WITHIN * self.watch.tol)
+                w, b, _ = self.point
+                more, nearest = self._ask(w, b, 1.0 - WITHIN * self.watch.tol)
                 self._offer(nearest)
-                if self.watch.record(self.primal, self.dual):
+                if np.isfinite(self.primal) and self.watch.record(self.primal, self.dual):
                     return Ending.REACHED
                 if ending not in (Ending.REACHED, Ending.STALLED):
                     return ending
@@ -189,6 +196,7 @@ class _Rounds:
     def _of_all(self, proof):
         """The same proof as one about all rows."""
         some = self.form.carriers(proof.weights)
+        some = some[np.argsort(self.kept.ids[some])]
         return replace(proof, weights=proof.weights[some], rows=self.kept.ids[some])
 
     def _offer(self, nearest: np.ndarray) -> None:
@@ -209,34 +217,39 @@ class _Rounds:
     def _ask(self, w, b, below: float) -> tuple[Kept, np.ndarray]:
         """Rows whose margin is below ``below``, at most as many as a round adds, and how much
         every class leads every other at least."""
-        form, lot = self.form, [self.watch.seed, self.round]
+        form = self.form
         self.round += 1
-        each = max(LEAST, AHEAD * self.wanted // max(1, self.parts.n_parts * form.k))
         nearest, first = np.full((form.k, form.k), np.inf), 0
         found: list[Kept] = []
         margins: list[np.ndarray] = []
         self.rows = 0
-        for seen in self.parts.ask(look, self.machine, *form.told(w, b), each, below, lot):
+        for seen in self.parts.ask(look, self.machine, *form.told(w, b), self._wish(below)):
             nearest = np.minimum(nearest, seen.nearest)
             found.append(seen.worst._replace(ids=seen.worst.ids + first))
             margins.append(seen.margin)
             first, self.rows = first + seen.block, self.rows + seen.rows
-            if sum(len(some.y) for some in found) > 2 * AHEAD * self.wanted:
+            rows, nbytes = (sum(column) for column in zip(*map(_size, found), strict=True))
+            if rows > 2 * self.wanted or nbytes > PORTION * self.room:
                 found, margins = self._thin(found, margins)
         [kept], _ = self._thin(found, margins)
         if self.numbers is not None:
             kept = kept._replace(ids=self.numbers[kept.ids])
         return kept, nearest
 
+    def _wish(self, below: float) -> Wish:
+        """What each part may send."""
+        among = self.form.k * max(1, self.parts.n_parts // AHEAD)
+        rows, nbytes = max(LEAST, self.wanted // among), PORTION * self.room / among
+        return Wish(below, rows, nbytes, (self.watch.seed, self.round))
+
     def _thin(self, found: list[Kept], margins: list[np.ndarray]):
         """The worst rows of every class, as many as a round adds; ties are decided by lot."""
         kept, margin = join(found), np.concatenate(margins)
         rng = np.random.default_rng([self.watch.seed, self.round, len(margin)])
         order = np.lexsort((rng.random(len(margin)), margin))
-        chosen = []
-        for code in range(self.form.k):
-            mine = order[kept.y[order] == code]
-            chosen.append(mine[: -(-self.wanted // self.form.k)])
+        room = PORTION * self.room * len(margin) / max(1, kept.nbytes)
+        each = max(1, int(min(self.wanted, room) / self.form.k))
+        chosen = [order[kept.y[order] == code][:each] for code in range(self.form.k)]
         index = np.sort(np.concatenate(chosen))
         return [kept.take(index)], [margin[index]]
 
@@ -247,8 +260,6 @@ class _Rounds:
             return False
         if self.kept.nbytes + more.nbytes > self.room:
             self._drop(more.nbytes)
-        while self.kept.nbytes + more.nbytes > self.room and len(more.y) > 1:
-            more = more.take(np.arange(len(more.y) // 2))
         if self.kept.nbytes + more.nbytes > self.room:
             raise ValueError(
                 f"{len(self.kept.y)} rows and more decide the hard margin, which is more than the "
@@ -266,8 +277,8 @@ class _Rounds:
         The rows with one have the same optimum alone, and those that join raise it: no set of
         rows comes back.
         """
-        told = self.form.told(*self.point[:2])
-        [seen] = InHand(self.kept).ask(look, self.form.plain, *told, len(self.kept.y), np.inf, [0])
+        told, all_rows = self.form.told(*self.point[:2]), Wish(np.inf, len(self.kept.y), np.inf)
+        [seen] = InHand(self.kept).ask(look, self.form.plain, *told, all_rows)
         away, needed = seen.margin.copy(), self.form.carriers(self.alpha)
         away[needed] = -np.inf
         each = self.kept.nbytes / len(away)
@@ -288,7 +299,7 @@ class _Rounds:
             ending = Ending.REACHED
         elif ending is Ending.REACHED:
             ending = Ending.STALLED
-        why = f"{len(kept.y)} of {self.rows} rows decide the margin, found in {self.round} questions"
+        why = f"{len(kept.y)} of {self.rows} rows decide the margin: {self.round} questions"
         order = np.argsort(kept.ids)
         return HardFit(w, b, certificate, ending, self.solver, why, kept.ids[order], alpha[order])
 

@@ -75,11 +75,18 @@ def classes_of(block: Block, machine: Machine | ClassMachine) -> np.ndarray:
     return y
 
 
-def look(
-    block: Block, memory: Any, machine: Machine | ClassMachine, W, b, most: int, below: float, lot
-):
-    """The smallest leads under weights W, and up to ``most`` rows of each class with a margin
-    below ``below`` under the biases b."""
+class Wish(NamedTuple):
+    """Which rows are to be sent: of each class those with a margin below ``below``, no more than
+    ``rows`` and ``nbytes`` say; ``lot`` decides by chance, the same each time it is asked."""
+
+    below: float
+    rows: int
+    nbytes: float
+    lot: tuple[int, ...] = (0,)
+
+
+def look(block: Block, memory: Any, machine: Machine | ClassMachine, W, b, wish: Wish):
+    """The smallest leads under weights W, and rows that are short of their margin under W and b."""
     y = classes_of(block, machine)
     alive = y >= 0
     if block.weight is not None:  # a row of weight 0 is not there, even at C = ∞
@@ -88,8 +95,10 @@ def look(
         margin, nearest = _many(block.X, y, alive, W, b)
     else:
         margin, nearest = _two(block.X, y, alive, W[0], b)
-    rng = np.random.default_rng([*lot, len(y)])
-    index = _choose(np.where(alive, margin, np.inf), y, most, below, rng)
+    rng = np.random.default_rng([*wish.lot, len(y)])
+    room = wish.nbytes * len(y) / max(1, values_of(block.X))
+    most = int(np.clip(room, 1, wish.rows))
+    index = _choose(np.where(alive, margin, np.inf), y, most, wish.below, rng)
     worst = Kept(block.X[index], y[index], index)
     answer = Seen(len(y), int(np.count_nonzero(y >= 0)), nearest, worst, margin[index])
     return memory, answer
