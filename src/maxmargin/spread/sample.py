@@ -1,4 +1,4 @@
-"""A sample of all rows, of bounded size: the only rows that ever leave their part."""
+"""A sample of all rows, of bounded size; but for a hard margin no other rows leave their part."""
 
 from __future__ import annotations
 

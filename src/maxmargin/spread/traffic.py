@@ -14,7 +14,8 @@ SMALL = 16
 
 @dataclass
 class Traffic:
-    """Questions and answers between the one who asks and the parts; rows never travel.
+    """Questions and answers between the one who asks and the parts; of rows a sample travels at
+    most, or those that decide a hard margin.
 
     Bytes are those of arrays and numbers, without what Dask adds to wrap them.
     """

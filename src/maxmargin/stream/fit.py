@@ -56,7 +56,8 @@ def fit_stream(estimator, source, *, memory="1GB", checkpoint=None, resume=False
     told : callable or None
         Called as ``told(passes, rows_done, rows)``, instead of a line on a terminal.
 
-    Of every row nothing is kept: ``alpha_``, ``slack_`` and ``support_`` are absent.
+    Of every row nothing is kept: ``alpha_``, ``slack_`` and ``support_`` are absent.  At C = ∞ a
+    ``NotSeparableError`` has the rows that prove it, by their numbers, in ``proof.rows``.
     """
     name = type(estimator).__name__
     if name not in FITS:
