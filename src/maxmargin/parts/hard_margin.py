@@ -110,7 +110,8 @@ def _from_sample(sample: Kept, machine, watch: Watch, room: int) -> Kept:
     """The rows that decide the margin of a sample."""
     rough = _within(watch, max(ROUGH, watch.tol))
     rounds = _Rounds(InHand(sample), form_of(machine).plain, rough, room, sample.ids)
-    rounds.run(None)
+    if rounds.run(None) is Ending.INTERRUPTED:
+        raise KeyboardInterrupt
     watch.n_iter += rough.n_iter
     return rounds.kept
 
@@ -142,8 +143,7 @@ class _Rounds:
         self.primal, self.dual = np.inf, 0.0
         self.best: tuple[Any, Any] = self.form.origin(d)
         self.support: tuple[Kept, np.ndarray] | None = None
-        self.solver, self.why = "", ""
-        self.rows = 0
+        self.solver, self.rows = "", 0
 
     # --- rounds -----------------------------------------------------------------------------
 
@@ -185,7 +185,7 @@ class _Rounds:
         finally:
             self.watch.n_iter += inner.n_iter
         self.point, self.alpha = solution.point, solution.point[2]
-        self.solver, self.why = solution.solver, solution.why
+        self.solver = solution.solver
         self.watch.solver = f"{solution.solver} on {len(self.kept.y)} rows"
         if certificate.feasible and certificate.dual > self.dual:
             self.dual = certificate.dual

@@ -121,8 +121,16 @@ def _many(X, y, alive, W, b):
         lead = s[own][:, None] - s
         lead[own] = np.inf
         margin[part] = (lead + b[y[part]][:, None] - b).min(axis=1)
-        np.minimum.at(nearest, y[part][alive[part]], lead[alive[part]])
+        _lower(nearest, y[part][alive[part]], lead[alive[part]])
     return margin, nearest
+
+
+def _lower(nearest, y, lead) -> None:
+    """Every class's row of ``nearest`` to the least of its rows of ``lead``."""
+    if len(y):
+        order = np.argsort(y, kind="stable")
+        code, first = np.unique(y[order], return_index=True)
+        nearest[code] = np.minimum(nearest[code], np.minimum.reduceat(lead[order], first))
 
 
 def _choose(margin, y, most: int, below: float, rng) -> np.ndarray:
