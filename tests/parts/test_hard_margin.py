@@ -14,9 +14,10 @@ from maxmargin.parts import hard_margin
 from maxmargin.parts.class_hinge import solve_class_hinge
 from maxmargin.parts.class_tasks import ClassMachine
 from maxmargin.parts.hard_margin import solve_hard, verify_hard
-from maxmargin.parts.hard_tasks import Kept
+from maxmargin.parts.hard_tasks import Kept, Wish, look, values_of
 from maxmargin.parts.hinge import solve_hinge
 from maxmargin.parts.hinge_tasks import Machine
+from maxmargin.parts.parts import Block
 from maxmargin.problem.class_losses import CLASS_LOSSES
 from maxmargin.problem.losses import LOSSES
 from maxmargin.problem.problem import Bias
@@ -262,6 +263,20 @@ def test_few_rows_in_hand_are_enough(monkeypatch):
     assert fit.certificate.holds(1e-6)
     assert fit.w == pytest.approx(plenty.w, rel=1e-5)
     assert max(sizes) <= room
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_a_part_sends_no_more_than_it_was_asked_for(kind):
+    X, y = apart(300, 5)
+    block = Block(kind(X), codes(y), None)
+    w = np.ones((1, 5))
+    for rows, nbytes, most in ((40, np.inf, 40), (1000, 10 * values_of(block.X) / 300, 10)):
+        _, seen = look(block, None, HARD, w, np.zeros(2), Wish(np.inf, rows, nbytes))
+        assert np.bincount(seen.worst.y).tolist() == [most, most]
+        margin = y * X.sum(axis=1)
+        for code, side in ((0, -1.0), (1, 1.0)):  # half of them the worst of their class
+            worst = np.sort(margin[y == side])[: most // 2]
+            assert set(worst.round(9)) <= set(seen.margin[seen.worst.y == code].round(9))
 
 
 def test_too_little_room_is_told():
