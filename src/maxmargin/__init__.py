@@ -59,6 +59,7 @@ _HOME = {
     "UnknownRegionsDisplay": "show.unknown",
     "BasisDisplay": "show.basis",
     "fit_stream": "stream.fit",
+    "verify_stream": "stream.verify",
     "open_source": "stream.sources",
     "Certificate": "certify.certificate",
     "NormalEquations": "certify.normal_equations",

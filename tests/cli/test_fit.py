@@ -1,5 +1,6 @@
 """``maxmargin fit`` and what can be done with its model, on real files."""
 
+import io
 import json
 import subprocess
 import sys
@@ -55,14 +56,13 @@ def test_every_matrix_format(maxmargin, tmp_path, name, dense):
     assert maxmargin.json("evaluate", "model.maxmargin", data)["rows"] == len(y)
 
 
-def test_standard_input(table):
-    run = [sys.executable, "-m", "maxmargin"]
-    here = {"cwd": table.parent, "capture_output": True, "check": True}
+def test_standard_input(maxmargin, table, monkeypatch):
     text = table.read_bytes()
-    subprocess.run([*run, "fit", "-", "-t", "answer", "--C", "1"], input=text, **here)
-    piped = subprocess.run([*run, "predict", "model.maxmargin", "-"], input=text, **here).stdout
-    named = subprocess.run([*run, "predict", "model.maxmargin", table], **here).stdout
-    assert piped == named
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    maxmargin("fit", "-", "-t", "answer", "--C", "1")
+    command = [sys.executable, "-m", "maxmargin", "predict", "model.maxmargin", "-"]
+    piped = subprocess.run(command, input=text, capture_output=True, check=True).stdout  # a pipe
+    assert piped.decode() == maxmargin("predict", "model.maxmargin", table)
     assert piped.count(b"\n") == 201
 
 

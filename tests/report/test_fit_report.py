@@ -200,7 +200,7 @@ def test_large_data_make_small_pages_soon():
     page = fit_report(found)
     assert time.process_time() - began < 3.0
     text = read(page).text
-    assert "Of 20,000 rows, drawn by lot" in text
+    assert "Drawn from 20,000 of 30,000 rows, by lot" in text
     assert "2000 points" in text
     assert "40 of 200 are shown" in text
     assert len(page) < 1_000_000

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 from maxmargin import LinearSVM, LogisticRegression, Perceptron, fit_stream, open_source
 from maxmargin.stream.folder import PREFIX, BusyError
@@ -137,114 +140,139 @@ def test_chunks_that_are_fewer_the_second_time(monkeypatch):
         fit_stream(LogisticRegression(), chunks, memory=SMALL)
 
 
-# --- processes ----------------------------------------------------------------------------
+# --- processes that end -------------------------------------------------------------------
 
-PROGRAM = textwrap.dedent("""
-    import sys, time, warnings
-    from maxmargin import LinearSVM, LogisticRegression, Perceptron, fit_stream
-    model, data, kept, resume, slow = sys.argv[1:]
+MODELS = {
+    "svm": (LinearSVM(C=0.1, tol=1e-7), 3),
+    "logistic": (LogisticRegression(tol=1e-8), 2),
+    "perceptron": (Perceptron("cycle", max_passes=6, average=True), 4),
+    "parts": (LinearSVM(tol=1e-7, loss="squared_hinge"), 8),
+}
+KILLED = textwrap.dedent("""
+    import os, signal, sys
+    from maxmargin import fit_stream
+    from tests.stream.test_faults import MODELS, SMALL
+    name, data, kept = sys.argv[1:]
+    model, last = MODELS[name]
     def told(number, done, n):
-        print(number, flush=True)
-        time.sleep(float(slow))
-    fitted = fit_stream(eval(model), data, memory="16MB", told=told, resume=resume == "yes",
-                        checkpoint=None if kept == "-" else kept)
-    print("done", fitted.coef_.ravel().tolist(), flush=True)
+        if number == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+    fit_stream(model, data, memory=SMALL, told=told, checkpoint=kept)
 """)
 
 
-def start(model, data, kept="-", resume="no", slow="0.05", **environment):
-    return subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM, model, str(data), str(kept), resume, slow],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env=os.environ | environment,
-    )  # fmt: skip
+class Stopped(Exception):
+    """What a test throws into a fit."""
 
 
-def until(process, number):
-    """Wait for a pass."""
-    for line in process.stdout:
-        if line.split()[0] == str(number):
-            return
-    raise AssertionError(process.stderr.read())
+def leave(name, data, kept):
+    """What a process that is killed in some pass leaves: a copy of its folder at that moment."""
+    model, last = MODELS[name]
+
+    def told(number, done, n):
+        if number == last:
+            shutil.copytree(kept, kept.with_name("left"))
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        fit_stream(clone(model), data, memory=SMALL, told=told, checkpoint=kept)
+    return kept.with_name("left")
 
 
+def kill(name, data, kept):
+    """The same by a process that is killed."""
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-c", KILLED, name, str(data), str(kept)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    return kept
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
-    ("model", "number"),
-    [("LinearSVM(C=0.1, tol=1e-7)", 3), ("LogisticRegression(tol=1e-8)", 2),
-     ("Perceptron('cycle', max_passes=6, average=True)", 4)],
-    ids=["svm", "logistic", "perceptron"],
-)  # fmt: skip
-def test_killed_and_resumed(folder, tmp_path, model, number):
+    ("end", "name"),
+    [(leave, "svm"), (leave, "logistic"), (leave, "perceptron"), (kill, "parts")],
+    ids=lambda each: each if isinstance(each, str) else each.__name__,
+)
+def test_killed_and_resumed(folder, tmp_path, end, name):
     data, X, y = folder
-    kept = tmp_path / "kept"
-    process = start(model, data, kept)
-    until(process, number)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    kept = end(name, data, tmp_path / "kept")
     assert (kept / "cache" / "index.json").exists()
-    again = start(model, data, kept, "yes", "0")
-    said, wrong = again.communicate(timeout=120)
-    assert again.returncode == 0, wrong
-    coef = np.array(json.loads(said.splitlines()[-1].removeprefix("done ")))
-    if "Perceptron" in model:
-        with pytest.warns():
-            whole = Perceptron("cycle", max_passes=6, average=True).fit(X, y)
-        np.testing.assert_allclose(coef, whole.coef_.ravel(), rtol=1e-9)
+    assert name != "parts" or (kept / "standing-1-None.npz").exists()
+    (kept / "owner").write_text(str(ended_process()))
+    source = open_source(data)
+    source.chunks = None  # everything is in the cache
+    again = fit_stream(
+        clone(MODELS[name][0]), source, memory=SMALL, checkpoint=kept, resume=True
+    )  # fmt: skip
+    whole = clone(MODELS[name][0]).fit(X, y)
+    if name == "perceptron":
+        np.testing.assert_allclose(again.coef_, whole.coef_, rtol=1e-9)
     else:
-        whole = eval(model).fit(X, y)
-        # ½‖w − w*‖² is at most the gap: the objective is strongly convex.
-        gap = 2e-7 * whole.certificate_.primal
-        assert 0.5 * np.sum((coef - whole.coef_.ravel()) ** 2) <= 2 * gap
+        agree(again, whole, 1e-7)
     assert not kept.exists()
 
 
-def test_ctrl_c_leaves_nothing_behind(folder, tmp_path):
-    data, _, _ = folder
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    process = start("LogisticRegression()", data, slow="0.2", TMPDIR=str(scratch))
-    until(process, 2)
-    assert list(scratch.glob(PREFIX + "*/cache/X.bin"))
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=60)
-    assert "KeyboardInterrupt" in process.stderr.read()
-    assert not list(scratch.iterdir())
+def ended_process() -> int:
+    """The number of a process that is no more."""
+    process = subprocess.Popen([sys.executable, "-S", "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def interrupt(last):
+    """Ctrl-C in some pass."""
+
+    def told(number, done, n):
+        if number == last:
+            signal.raise_signal(signal.SIGINT)
+
+    return told
+
+
+def test_ctrl_c_leaves_nothing_behind(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    (tmp_path / "scratch").mkdir()
+    seen = []
+
+    def told(number, done, n):
+        seen.extend((tmp_path / "scratch").glob(PREFIX + "*/cache/X.bin"))
+        interrupt(2)(number, done, n)
+
+    with pytest.raises(KeyboardInterrupt):
+        fit_stream(LogisticRegression(), folder[0], memory=SMALL, told=told)
+    assert seen
+    assert not list((tmp_path / "scratch").iterdir())
 
 
 def test_ctrl_c_keeps_the_checkpoint_without_its_cache(folder, tmp_path):
-    data, _, _ = folder
-    kept = tmp_path / "kept"
-    process = start("Perceptron('cycle', max_passes=100)", data, kept, slow="0.1")
-    until(process, 4)
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=60)
+    model, kept = Perceptron("cycle", max_passes=100), tmp_path / "kept"
+    with pytest.raises(KeyboardInterrupt):
+        fit_stream(model, folder[0], memory=SMALL, told=interrupt(4), checkpoint=kept)
     assert sorted(path.name for path in kept.iterdir()) == ["state.npz"]
 
 
-def test_what_a_killed_process_left_is_removed_by_the_next(folder, tmp_path):
-    data, _, _ = folder
-    scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    process = start("LinearSVM()", data, slow="0.2", TMPDIR=str(scratch))
-    until(process, 2)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
-    assert list(scratch.iterdir())
-    again = start("LinearSVM()", data, slow="0", TMPDIR=str(scratch))
-    again.communicate(timeout=120)
-    assert again.returncode == 0
-    assert not list(scratch.iterdir())
+def test_what_a_killed_process_left_is_removed_by_the_next(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    for name, owner in {"left": ended_process(), "used": os.getpid()}.items():
+        cache = tmp_path / "scratch" / f"{PREFIX}{name}" / "cache"
+        cache.mkdir(parents=True)
+        (cache / "X.bin").write_bytes(b"rows")
+        (cache.parent / "owner").write_text(str(owner))
+    fit_stream(LinearSVM(), folder[0], memory=SMALL)
+    assert [path.name for path in (tmp_path / "scratch").iterdir()] == [f"{PREFIX}used"]
 
 
 def test_a_folder_in_use_is_refused(folder, tmp_path):
-    data, _, _ = folder
     kept = tmp_path / "kept"
-    process = start("LinearSVM()", data, kept, slow="0.3")
-    until(process, 1)
+    kept.mkdir()
+    process = subprocess.Popen([sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE)
+    (kept / "owner").write_text(str(process.pid))
     with pytest.raises(BusyError, match=f"process {process.pid}"):
-        fit_stream(LinearSVM(), data, checkpoint=kept)
+        fit_stream(LinearSVM(), folder[0], checkpoint=kept)
     process.kill()
     process.wait()
+    process.stdin.close()
 
 
 def test_a_folder_of_other_things_is_refused(folder, tmp_path):

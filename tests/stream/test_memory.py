@@ -56,18 +56,31 @@ def write_svmlight(path: Path, rows: int) -> None:
             file.write("".join([f"{y} {x}\n" for y, x in zip(labels, lines, strict=True)]))
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A function that writes a file once, whoever asks for it."""
+    folder = tmp_path_factory.mktemp("large")
+
+    def write(name: str, rows: int) -> Path:
+        path = folder / name
+        if not path.exists():
+            (write_svmlight if name.endswith("svm") else write_tables)(path, rows)
+        return path
+
+    return write
+
+
 @pytest.mark.parametrize(
     ("method", "name", "rows", "memory"),
     [
-        ("svm", "t.parquet", 900_000, "60MB"),
-        ("logistic", "t.parquet", 900_000, "60MB"),
-        ("svm", "t.csv", 200_000, "60MB"),
-        ("svm", "t.svm", 400_000, "50MB"),
+        ("svm", "t.parquet", 450_000, "40MB"),
+        ("logistic", "t.parquet", 450_000, "40MB"),
+        ("svm", "t.csv", 150_000, "40MB"),
+        ("svm", "t.svm", 300_000, "40MB"),
     ],
 )
-def test_under_the_limit(tmp_path, method, name, rows, memory):
-    path = tmp_path / name
-    (write_svmlight if name.endswith("svm") else write_tables)(path, rows)
+def test_under_the_limit(written, method, name, rows, memory):
+    path = written(name, rows)
     limit = parse_memory(memory).limit
     assert path.stat().st_size > 1.2 * limit
     command = [sys.executable, "-m", "tests.stream.measured", method, str(path), memory]

@@ -174,10 +174,10 @@ def test_more_rows_on_their_margin_than_are_kept():
     """Few different rows, many times each: no shelf holds all that lie on the margin."""
     rng = np.random.default_rng(3)
     few = rng.standard_normal((30, 20))
-    X = few[rng.integers(30, size=20_000)]
+    X = few[rng.integers(30, size=3000)]
     y = (X @ rng.standard_normal(20) + rng.standard_normal(len(X)) > 0).astype(int)
     model = LinearSVM(C=0.1, tol=1e-4)
-    streamed = fit_stream(clone(model), cut(X, y, at=(9000,)), memory=Memory(300_000))
+    streamed = fit_stream(clone(model), cut(X, y, at=(1000,)), memory=Memory(250_000))
     agree(streamed, clone(model).fit(X, y), 1e-4)
     assert streamed.solver_ != "rounds"
 
@@ -186,10 +186,10 @@ def test_many_columns():
     from scipy.sparse import random
 
     rng = np.random.default_rng(0)
-    X = random(3000, 5000, 0.004, "csr", random_state=rng)
-    y = (X @ rng.standard_normal(5000) + 0.1 * rng.standard_normal(3000) > 0).astype(int)
+    X = random(1000, 2500, 0.008, "csr", random_state=rng)
+    y = (X @ rng.standard_normal(2500) + 0.1 * rng.standard_normal(1000) > 0).astype(int)
     for model in (LinearSVM(tol=1e-3), LogisticRegression(tol=1e-4)):
-        streamed = fit_stream(clone(model), cut(X, y, at=(1000,)), memory=SMALL)
+        streamed = fit_stream(clone(model), cut(X, y, at=(400,)), memory=SMALL)
         agree(streamed, clone(model).fit(X, y), model.tol)
 
 

@@ -38,8 +38,8 @@ from .fit_options import (
     Tune,
     Weights,
 )
-from .interrupt import cautiously
-from .run import check_named, check_writable, command_line, print_json, reading
+from .output import page_of, write_fit
+from .run import check_named, print_json, reading
 
 
 def fit(
@@ -108,19 +108,12 @@ def fit(
     )  # fmt: skip
     if test is not None and holdout:
         raise ValueError("--test and --holdout both say what to judge on. Use one of them.")
-    check_writable("--out", out)
+    page = page_of(out, report, no_report)
     if memory is not None or resume:
         from .fit_streamed import fit_streamed
 
-        if report is not None:
-            raise ValueError("--report needs all rows in memory. Leave out --report or --memory.")
         asked = (data, target, weights, format, test)
-        return fit_streamed(asked, plan, choices, holdout, memory, resume, out, as_json)
-    page = None if no_report else report or out.with_name("report.html")
-    if page is not None:
-        check_writable("--report", page)
-        if page.absolute() == out.absolute():
-            raise ValueError(f"--out and --report both name {out}.")
+        return fit_streamed(asked, plan, choices, holdout, memory, resume, out, page, as_json)
     watch = reading(as_json)
     if data is None:
         labelled = bundled(demo)
@@ -132,7 +125,7 @@ def fit(
         _judge(fitted, read_like(test, fitted.model, format, watch))
     if weights is not None:
         fitted.model.summary["weights"] = weights
-    written = _write(fitted, out, page)
+    written = write_fit(fitted, out, page)
     if as_json:
         print_json(as_plain(fitted, written))
     else:
@@ -148,21 +141,3 @@ def _judge(fitted, test) -> None:
 
     fitted.test = judge_on(fitted.model, test, fitted.notes)
     fitted.model.summary["test"] = fitted.test.to_dict()
-
-
-def _write(fitted, out: Path, page: Path | None) -> list[Path]:
-    """The files of a fit: the page takes its place once the model has taken its own."""
-    from ..store.atomic import replacing
-    from ..store.files import save
-
-    if page is None:
-        with cautiously(out):
-            return [save(fitted.model, out)]
-    from ..report.fit import fit_report
-
-    text = fit_report(fitted, command_line(), str(out)).encode()
-    with cautiously(page), replacing(page) as file:
-        file.write(text)
-        with cautiously(out):
-            save(fitted.model, out)
-    return [out, page]

@@ -15,14 +15,19 @@ COLUMNS, CHOICE, JUDGE, EFFORT = "Columns", "Choice of model", "Judgement", "Eff
 Data = Annotated[
     str | None,
     typer.Argument(
-        help="CSV, TSV, Parquet, Arrow/Feather, svmlight (.gz and .bz2 too) or npz; - is "
+        help="CSV, TSV, Parquet, Arrow/Feather, svmlight (.gz and .bz2 too), npz or npy; - is "
         "standard input. Without it bundled data are used.",
         metavar="DATA",
     ),
 ]
 Target = Annotated[
     str | None,
-    typer.Option("--target", "-t", help="Column of the labels.", rich_help_panel=COLUMNS),
+    typer.Option(
+        "--target",
+        "-t",
+        help="Column of the labels; of X.npy the file of them.",
+        rich_help_panel=COLUMNS,
+    ),
 ]
 Demo = Annotated[
     str, typer.Option(help=f"Bundled data: {', '.join(DEMOS)}.", rich_help_panel=COLUMNS)
@@ -53,12 +58,14 @@ Scale = Annotated[
 ]
 Weights = Annotated[
     str | None,
-    typer.Option(help="Column of weights of the rows.", rich_help_panel=COLUMNS),
+    typer.Option(
+        help="Column of weights of the rows; of X.npy the file of them.", rich_help_panel=COLUMNS
+    ),
 ]
 Format = Annotated[
     str | None,
     typer.Option(
-        help="csv, tsv, parquet, arrow, svmlight or npz, where the name does not tell.",
+        help="csv, tsv, parquet, arrow, svmlight, npz or npy, where the name does not tell.",
         rich_help_panel=COLUMNS,
     ),
 ]

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import typer
 
+from .output import write_fit
 from .run import print_json
 
 
 def fit_streamed(asked, plan, choices, holdout: float, memory, resume: bool, out: Path,
-                 as_json: bool) -> None:  # fmt: skip
+                 page: Path | None, as_json: bool) -> None:  # fmt: skip
     """Fit, tell and store; ``asked``: data, target, weights, format and test."""
     data, target, weights, format, test = asked
     if memory is None:
@@ -19,7 +20,6 @@ def fit_streamed(asked, plan, choices, holdout: float, memory, resume: bool, out
         raise ValueError("--memory is for files of your own: name one, or a folder of them.")
     if holdout:
         raise ValueError("--holdout needs all rows in memory. Give --test a file of its own.")
-    from ..store.files import save
     from ..stream.memory import parse_memory
     from ..stream.readers import BadData
     from ..train.stream_fit import checkpoint_of, fit_files
@@ -33,6 +33,13 @@ def fit_streamed(asked, plan, choices, holdout: float, memory, resume: bool, out
             fitted = fit_files(
                 data, plan, choices, limit, kept, resume, target, weights, format, test
             )
+    except KeyboardInterrupt:
+        if kept.exists():
+            typer.echo(
+                f"maxmargin: {kept} has where the fit stood, without its cache. The same command "
+                "with --resume goes on from there.", err=True,
+            )  # fmt: skip
+        raise
     except BadData as error:
         if not kept.exists():
             raise
@@ -40,11 +47,11 @@ def fit_streamed(asked, plan, choices, holdout: float, memory, resume: bool, out
         raise ValueError(text) from None
     if weights is not None:
         fitted.model.summary["weights"] = weights
-    written = [save(fitted.model, out)]
+    written = write_fit(fitted, out, page)
     if as_json:
         print_json(as_plain(fitted, written))
     else:
         show_fit(fitted, written)
-        next_steps(out, None, data)
+        next_steps(out, page, data)
     if not fitted.proved:
         raise typer.Exit(1)

@@ -19,6 +19,15 @@ def verify(
     format: Annotated[
         str | None, typer.Option(help="Format of DATA where its name does not tell.")
     ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="Of X.npy the file of the labels.")
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Read DATA in pieces within this limit. [default: that of the fit, if it had one]"
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Recompute the certificate from the data, and say whether the model's claim holds.
@@ -28,59 +37,73 @@ def verify(
 
         maxmargin verify model.maxmargin training.csv
 
+    A model fitted with --memory is verified within that limit, too; then
+    DATA may be a folder or a pattern, as for fit.
+
     Exit code: 0 the claim holds, 1 it does not, 2 bad input.
     """
-    from .. import verify as recompute
     from ..data.model import with_columns
-    from ..data.training import read_labelled, without_missing
     from ..store.files import load
 
     fitted = with_columns(load(model))
     estimator = fitted.model
-    target = fitted.target if fitted.is_table else None
-    weights = fitted.summary.get("weights")
-    rows = read_labelled(data, target, weights, format, reading(as_json))
-    if fitted.is_table and fitted.preparation.missing == "drop":
-        rows = without_missing(rows, list(fitted.preparation.types()))
+    if target is not None and fitted.is_table:
+        raise ValueError(f"The model knows its target, {fitted.target!r}: leave --target out.")
+    if memory is None and "streamed" in fitted.summary:
+        memory = fitted.summary["streamed"]["memory"]
     claim = tol if tol is not None else float(getattr(estimator, "tol", None) or 1e-6)
-    certificate = None
-    if hasattr(estimator.certificate_, "separates"):
-        found, holds = _count(estimator, fitted, rows)
+    if memory is not None:
+        from ..train.stream_verify import verify_files
+
+        seen = verify_files(fitted, data, memory, claim, target, format)
     else:
-        certificate = recompute(estimator, fitted.features(rows.rows), rows.y, rows.weight)
-        found, holds = str(certificate), certificate.holds(claim)
+        seen = _in_memory(fitted, data, claim, target, format, as_json)
     told = {
-        "data": rows.name,
-        "rows": len(rows),
+        "data": seen.name,
+        "rows": seen.rows,
         "claimed": str(estimator.certificate_),
-        "found": found,
-        "relative_gap": getattr(certificate, "relative_gap", None),
-        "tol": claim if certificate is not None else None,
-        "holds": bool(holds),
+        "found": seen.found,
+        "relative_gap": seen.relative_gap,
+        "tol": claim if seen.relative_gap is not None else None,
+        "holds": seen.holds,
     }
     if as_json:
         print_json(told)
     else:
         print(f"claimed: {told['claimed']}")
         print(f"found:   {told['found']}")
-        print("the claim holds" if holds else _why_not(fitted, rows))
-    if not holds:
+        print("the claim holds" if seen.holds else _why_not(fitted, seen.rows))
+    if not seen.holds:
         raise typer.Exit(1)
 
 
-def _count(estimator, fitted, rows) -> tuple[str, bool]:
-    """A perceptron claims a number of training errors, no optimum."""
-    wrong = int((estimator.predict(fitted.features(rows.rows)) != rows.y).sum())
-    claimed = estimator.certificate_
-    holds = wrong == claimed.wrong and len(rows) == claimed.points
-    return f"{wrong} of {len(rows)} points wrong", holds
+def _in_memory(fitted, data, claim: float, target, format, as_json: bool):
+    """All rows at once."""
+    from .. import verify as recompute
+    from ..data.training import read_labelled, without_missing
+    from ..train.stream_verify import Seen
+
+    own = fitted.target if fitted.is_table else target
+    weights = fitted.summary.get("weights")
+    rows = read_labelled(data, own, weights, format, reading(as_json))
+    if fitted.is_table and fitted.preparation.missing == "drop":
+        rows = without_missing(rows, list(fitted.preparation.types()))
+    X = fitted.features(rows.rows)
+    claimed = fitted.model.certificate_
+    if hasattr(claimed, "separates"):  # a perceptron claims a number of errors, no optimum
+        wrong = int((fitted.model.predict(X) != rows.y).sum())
+        holds = wrong == claimed.wrong and len(rows) == claimed.points
+        return Seen(rows.name, len(rows), f"{wrong} of {len(rows)} points wrong", None, holds)
+    certificate = recompute(fitted.model, X, rows.y, rows.weight)
+    gap = getattr(certificate, "relative_gap", None)
+    return Seen(rows.name, len(rows), str(certificate), gap, bool(certificate.holds(claim)))
 
 
-def _why_not(fitted, rows) -> str:
+def _why_not(fitted, rows: int) -> str:
     trained = fitted.summary.get("rows")
-    if trained is not None and trained != len(rows):
+    if trained is not None and trained != rows:
         return (
             f"the claim does not hold for these data: the model was fitted to {trained} rows, "
-            f"here are {len(rows)}"
+            f"here are {rows}"
         )
     return "the claim does not hold for these data: are they the training data?"

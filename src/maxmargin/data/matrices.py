@@ -1,10 +1,11 @@
-"""Matrices: svmlight and npz files, dense or sparse, with their labels."""
+"""Matrices: svmlight, npz and npy files, dense or sparse, with their labels."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -20,8 +21,8 @@ def read_matrix(source: Source, base: int | None = None) -> tuple:
 
     svmlight files do not say whether they count from 0 or 1; ``base`` is what a model knows.
     """
-    if source.format == "npz":
-        X, y = _read_npz(source)
+    if source.format in ("npz", "npy"):
+        X, y = _read_npz(source) if source.format == "npz" else (read_npy(source), None)
         return X, y, 0
     X, y, zero = _read_svmlight(source)
     base = (0 if zero else 1) if base is None else base
@@ -52,8 +53,8 @@ def _read_svmlight(source: Source) -> tuple:
 
 def stream_matrix(source: Source, width: int, base: int) -> Iterator[tuple]:
     """(X, y) some rows at a time; features beyond ``width`` are cut off."""
-    if source.format == "npz":
-        X, y = _read_npz(source)
+    if source.format in ("npz", "npy"):
+        X, y, _ = read_matrix(source)
         for start in range(0, X.shape[0], LINES):
             part = slice(start, start + LINES)
             yield X[part], None if y is None else y[part]
@@ -84,6 +85,42 @@ def _parse(lines: bytes, base: int, source: Source):
 def _whole(y: np.ndarray) -> np.ndarray:
     """Labels as whole numbers where they are."""
     return y.astype(np.int64) if (y == np.round(y)).all() else y
+
+
+def read_npy(source: Source) -> np.ndarray:
+    """An array; it stays on disk where it can."""
+    try:
+        if source.path is not None and source.compression is None:
+            X = np.load(source.path, mmap_mode="r", allow_pickle=False)
+        else:
+            X = np.load(source.seekable(), allow_pickle=False)
+    except (ValueError, OSError) as error:
+        raise ValueError(f"{source.name} could not be read as npy: {error}") from None
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{source.name} must be a matrix of numbers, it has shape {X.shape} and type {X.dtype}."
+        )
+    return X
+
+
+def labels_beside(X: Path) -> Path:
+    """y.npy for X.npy, y_test.npy for X_test.npy."""
+    return X.with_name(X.name.replace("X", "y") if "X" in X.name else "y.npy")
+
+
+def vector_beside(X: Source, named: str | None) -> np.ndarray:
+    """The labels of X.npy, or its weights, in a file of that name; else the labels beside it."""
+    path = Path(named) if named is not None else labels_beside(X.path or Path("X.npy"))
+    if not path.exists():
+        raise FileNotFoundError(
+            f"There is no file {path}. {X.name} needs its labels in y.npy beside it, or in a file "
+            "named with --target."
+        )
+    found = np.load(path, allow_pickle=False)
+    n = read_npy(X).shape[0]
+    if found.shape != (n,):
+        raise ValueError(f"{path} must have one value for each of {n} rows, not {found.shape}.")
+    return found
 
 
 def _read_npz(source: Source):

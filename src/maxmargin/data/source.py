@@ -26,6 +26,7 @@ FORMATS = {
     ".svmlight": "svmlight",
     ".libsvm": "svmlight",
     ".npz": "npz",
+    ".npy": "npy",
 }
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2"}
 TABLES = ("csv", "tsv", "parquet", "arrow")
@@ -161,6 +162,8 @@ def _guess(glance: bytes) -> str:
         return "arrow"
     if glance.startswith(b"PK"):
         return "npz"
+    if glance.startswith(b"\x93NUMPY"):
+        return "npy"
     lines = [line for line in glance.split(b"\n") if line and not line.startswith(b"#")]
     if lines and _SVMLIGHT.match(lines[0].strip()):
         return "svmlight"

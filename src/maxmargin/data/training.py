@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .labels import choose_target, labels_like, labels_of
-from .matrices import read_matrix
+from .matrices import read_matrix, vector_beside
 from .source import Watch, find_source
 from .tables import check_columns, read_table
 
@@ -53,12 +53,15 @@ def read_labelled(
     source = find_source(path, format, watch)
     if source.is_table:
         return label_table(read_table(source), target, weights, source.name)
-    if weights is not None or target is not None:
+    own = source.format == "npy"  # whose labels and weights are files
+    if not own and (weights is not None or target is not None):
         raise ValueError(
             "--target and --weights name columns of a table; svmlight and npz files have none. "
             "Their labels are known: leave --target out."
         )
     X, y, base = read_matrix(source)
+    if own:
+        y = vector_beside(source, target)
     if y is None:
         raise ValueError(f"{source.name} has no labels: an npz file needs an array y.")
     if y.ndim != 1:
@@ -66,7 +69,10 @@ def read_labelled(
     column = pa.table({"y": pa.array(y.tolist() if y.dtype.kind in "OU" else y)})
     y, there = labels_of(column.column("y"), "y", column)
     X = X[there] if len(there) < X.shape[0] else X
-    return Labelled(source.name, X, y, "y", base=base, numbers=there)
+    data = Labelled(source.name, X, y, "y", base=base, numbers=there)
+    if own and weights is not None:
+        data.weight = _weights(pa.chunked_array([vector_beside(source, weights)[there]]), weights)
+    return data
 
 
 def label_table(table: pa.Table, target, weights, name: str) -> Labelled:
@@ -95,6 +101,8 @@ def read_like(path, model, format: str | None, watch: Watch | None = None) -> La
         raise ValueError(f"{source.name} is a {here}, but the model was fitted to a {there}.")
     if not source.is_table:
         X, y, _ = read_matrix(source, model.preparation.base)
+        if source.format == "npy":
+            y = vector_beside(source, None)
         if y is None:
             raise ValueError(f"{source.name} has no labels: an npz file needs an array y.")
         return Labelled(source.name, X, np.asarray(y), "y")

@@ -13,10 +13,11 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
+from ..certify.fisher import FisherCriterion
 from ..certify.normal_equations import Gradient, NormalEquations, certify_least_squares, gradient
 from ..problem.targets import OneOfK
 from ..represent.design import Design
-from ..solve.discriminant import Directions, directions
+from ..solve.discriminant import Directions, directions, recertify
 from ..solve.least_squares import LARGEST_SPARSE, column_factors, system_of
 from ..solve.refine import best_of, refined
 from ..solve.within import Spread
@@ -129,40 +130,76 @@ class Found:
         self.coef, self.intercept, self.certificate = coef, intercept, certificate
 
 
+class LeastSquares:
+    """The problem over parts: one-of-k targets, or −1 and +1 for two classes, as
+    ``LeastSquaresClassifier`` has them.  ``offset``: the scores at the mean of the rows."""
+
+    def __init__(self, parts: Parts, k: int, alpha: float, free: bool):
+        sums = total(parts, class_sums, k)
+        self.parts, self.k, self.alpha = parts, k, alpha
+        self.design = PartsDesign(parts, sums, centred=free)
+        shares = sums[0] / sums[0].sum()
+        each = np.array([[-1.0], [1.0]]) if k == 2 else np.eye(k)
+        self.offset = (shares[1:] - shares[:1] if k == 2 else shares) if free else None
+        about = 0.0 if self.offset is None else self.offset
+        self.length = float(np.sqrt(sums[0] @ ((each - about) ** 2).sum(axis=1))) or 1.0
+
+    def look(self, W):
+        """The gradient at W, one pass."""
+        seen: Gradient = total(
+            self.parts, _gradient, W, self.offset, self.design.centres, self.k
+        )  # fmt: skip
+        seen = seen if W is None else seen._replace(W=seen.W - self.alpha * W)
+        return seen.W, seen.relative(self.design, self.length), seen  # type: ignore[arg-type]
+
+    def certify(self, W, factor, steps: int, seen: Gradient) -> NormalEquations:
+        design = self.design
+        system = system_of(design, factor, steps, 0)  # type: ignore[arg-type]
+        design.shape = (design.rows_in_all, design.shape[1])
+        return certify_least_squares(
+            design, None, W, self.offset, self.alpha, system, self.length, seen  # type: ignore[arg-type]
+        )  # fmt: skip
+
+
 def solve_least_squares(parts: Parts, k: int, alpha: float, free: bool) -> Found:
-    """One-of-k targets, or −1 and +1 for two classes, as ``LeastSquaresClassifier`` has them."""
-    sums = total(parts, class_sums, k)
-    design = PartsDesign(parts, sums, centred=free)
-    shares = sums[0] / sums[0].sum()
-    each = np.array([[-1.0], [1.0]]) if k == 2 else np.eye(k)
-    offset = (shares[1:] - shares[:1] if k == 2 else shares) if free else None
-    about = 0.0 if offset is None else offset
-    length = float(np.sqrt(sums[0] @ ((each - about) ** 2).sum(axis=1))) or 1.0
-
-    def look(W):
-        seen: Gradient = total(parts, _gradient, W, offset, design.centres, k)
-        seen = seen if W is None else seen._replace(W=seen.W - alpha * W)
-        return seen.W, seen.relative(design, length), seen  # type: ignore[arg-type]
-
-    first, _, _ = look(None)
+    """W and b by a factor of the Gram matrix, refined by passes."""
+    problem = LeastSquares(parts, k, alpha, free)
+    first, _, _ = problem.look(None)
     factor, best = best_of(
-        column_factors(design, alpha),  # type: ignore[arg-type]
-        lambda factor: refined(factor, first, look),
+        column_factors(problem.design, alpha),  # type: ignore[arg-type]
+        lambda factor: refined(factor, first, problem.look),
     )
-    W = best.X
-    system = system_of(design, factor, best.steps, 0)  # type: ignore[arg-type]
-    design.shape = (design.rows_in_all, design.shape[1])
-    proof = certify_least_squares(
-        design, None, W, offset, alpha, system, length, best.seen  # type: ignore[arg-type]
-    )  # fmt: skip
-    bias = np.zeros(W.shape[1]) if offset is None else offset - design.mean @ W
+    W, offset = best.X, problem.offset
+    proof = problem.certify(W, factor, best.steps, best.seen)
+    bias = np.zeros(W.shape[1]) if offset is None else offset - problem.design.mean @ W
     return Found(np.ascontiguousarray(W.T), bias, proof)
+
+
+def check_least_squares(parts: Parts, k: int, alpha: float, free: bool, W, b) -> NormalEquations:
+    """The certificate of weights W, (outputs, d), and biases b, whoever found them."""
+    problem = LeastSquares(parts, k, alpha, free)
+    if free:
+        problem.offset = b + problem.design.mean @ W.T
+    factor = next(iter(column_factors(problem.design, alpha)))  # type: ignore[arg-type]
+    return problem.certify(W.T, factor, 0, problem.look(W.T)[2])
 
 
 def solve_fisher(
     parts: Parts, k: int, priors: np.ndarray | None, plain: bool, shrinkage: float, most: int
 ) -> tuple[Directions, np.ndarray, np.ndarray]:
-    """Directions with their proof, the class means, and the priors.
+    """Directions with their proof, the class means, and the priors."""
+    spread, means, share = fisher_spread(parts, k, priors, plain, shrinkage)
+    return directions(spread, (means - share @ means).T, share, most), means, share
+
+
+def check_fisher(parts: Parts, k: int, priors, plain: bool, shrinkage: float, V) -> FisherCriterion:
+    """The certificate of directions V, whoever found them."""
+    spread, means, share = fisher_spread(parts, k, priors, plain, shrinkage)
+    return recertify(spread, (means - share @ means).T, share, V)
+
+
+def fisher_spread(parts: Parts, k: int, priors, plain: bool, shrinkage: float):
+    """The spread within the classes, their means and priors.
 
     ``plain``: means only, without the spread within the classes.
     """
@@ -180,6 +217,4 @@ def solve_fisher(
         design.weigh((1.0 - shrinkage) * share / sums[0])
         ridge = shrinkage * variance
     spread = Spread(kept, ridge, np.ones(d))  # type: ignore[arg-type]
-    means = design.centres
-    H = (means - share @ means).T
-    return directions(spread, H, share, most), means, share
+    return spread, design.centres, share

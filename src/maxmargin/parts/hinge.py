@@ -52,7 +52,10 @@ class _Solver:
     def __init__(self, parts: Parts, machine: Machine, watch: Watch):
         self.parts, self.machine, self.watch = parts, machine, watch
         self.census = ask_total(parts, begin, machine)
-        self.best: tuple = (self.census.w, 0.0, None)
+        b = 0.0
+        if self.census.alpha > 0.0 and machine.bias is Bias.FREE:  # multipliers to start from
+            b = best_bias_parts(parts, machine, self.census.w, b)
+        self.best: tuple = (self.census.w, b, None)
         self.tol = watch.tol
 
     def solve(self) -> HingeFit:
@@ -83,8 +86,7 @@ class _Solver:
 
     def _ascent(self) -> Ending:
         ascent = Ascent(self.parts, self.machine, self.watch, self._begin())
-        if self.best[2] is not None:
-            ascent.b = self.best[1]
+        ascent.b = self.best[1]
         ending = ascent.run(self.tol)
         ask_total(self.parts, accept, self.machine, ascent.mix)
         self._offer(ascent.w_best, ascent.b_best)

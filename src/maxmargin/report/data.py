@@ -76,18 +76,40 @@ def worth_knowing(notes: Sequence[str]) -> list:
 
 def fitted_data(fitted: Fitted) -> list:
     """The data of a fit, with what was made of its columns."""
-    summary, weight = fitted.model.summary, fitted.data.weight
+    summary, weights = fitted.model.summary, _weights(fitted)
     text = (
         f": {count(summary['rows'], 'row')}, {count(summary['features'], 'feature')} in the model."
     )
-    if weight is not None:
-        text += f" Rows are weighted, from {weight.min():.4g} to {weight.max():.4g}."
+    if weights is not None:
+        text += f" Rows are weighted, from {weights[0]:.4g} to {weights[1]:.4g}."
+    if "streamed" in summary:
+        limit, passes = summary["streamed"]["memory"], summary["streamed"]["passes"]
+        text += (
+            f" They were read in pieces within {limit / 1e6:,.0f} MB and passed over "
+            f"{passes:,} times. All numbers on this page are of all rows, except where it says "
+            "that rows were drawn by lot."
+        )
     return [
         paragraph(name(fitted.data.name, LONGEST_NOTE), text),
         class_table(fitted.model.target, summary["classes"]),
         *_columns(fitted),
         *worth_knowing(fitted.notes),
     ]
+
+
+def _weights(fitted: Fitted) -> tuple[float, float] | None:
+    """The smallest and the largest weight of all rows."""
+    if fitted.streamed is not None:
+        return fitted.streamed.weights
+    weight = fitted.data.weight
+    return None if weight is None else (float(weight.min()), float(weight.max()))
+
+
+def _missing(fitted: Fitted, column: str) -> int:
+    """Values that a column lacks, in all rows."""
+    if fitted.streamed is not None:
+        return fitted.streamed.missing[column]
+    return int(pc.sum(absent(fitted.data.rows.column(column))).as_py() or 0)
 
 
 def _columns(fitted: Fitted) -> list:
@@ -100,8 +122,8 @@ def _columns(fitted: Fitted) -> list:
     columns = model.preparation.columns
     rows = []
     for column in columns[:MOST_COLUMNS]:
-        missing = int(pc.sum(absent(data.rows.column(column.name))).as_py() or 0)
-        rows.append([name(column.name), *_prepared(column), f"{missing:,}"])
+        missing = f"{_missing(fitted, column.name):,}"
+        rows.append([name(column.name), *_prepared(column), missing])
     cut = f" {len(rows)} of {len(columns):,} are shown." if len(columns) > len(rows) else ""
     policy = {
         "fill": "A missing number becomes the mean, a missing word none of the levels.",

@@ -88,7 +88,8 @@ def _cards(fitted: Fitted):
 
 def _done(fitted: Fitted) -> list:
     summary, model = fitted.model.summary, fitted.model.model
-    sentence, formula = objective(model, fitted.data.weight is not None)
+    weighted = fitted.data.weight is not None or "weights" in summary
+    sentence, formula = objective(model, weighted)
     parts = [paragraph(sentence), tag("div", formula, class_="formula") if formula else None]
     reason = getattr(model, "solver_reason_", None)
     if fitted.tuning is not None:
@@ -129,13 +130,14 @@ def _good(fitted: Fitted) -> list:
     rows.append(
         [always, percent(share), "–", f"{counts.sum() - counts[most]:,} of {counts.sum():,}"]
     )
+    others = "--test FILE" if fitted.streamed else "--holdout 0.2 or --test FILE"
     advice = (
         "Training rows flatter: the model has seen them. "
         + ("The test rows were not used for anything but this judgement." if fitted.test else
            "For new rows expect the error of cross-validation, or a little more, since C was "
-           "chosen by it; --holdout 0.2 or --test FILE would judge on rows never used."
+           f"chosen by it; {others} would judge on rows never used."
            if fitted.tuning else
-           "To know about new rows, judge on others: --holdout 0.2 or --test FILE.")
+           f"To know about new rows, judge on others: {others}.")
     )  # fmt: skip
     judged = table(["on", "error", "95 % interval", "wrong"], rows, "Errors")
     drawn = pictures.judgement(fitted)
@@ -175,7 +177,7 @@ def _sure(fitted: Fitted) -> list:
     time = paragraph(text, class_="sub") if fitted.seconds["total"] > 0 else None
     return [
         *how_sure(fitted.model.model, fitted.proved),
-        beside([support(fitted.model.model), time], figures(pictures.proof(fitted))),
+        beside([support(fitted.model.summary), time], figures(pictures.proof(fitted))),
     ]
 
 

@@ -98,7 +98,8 @@ def shapes(fitted: Fitted) -> Pictures:
     def boundary() -> Scene | Board:
         from ..show.boundary import boundary_view
 
-        part = fitted.data if not _sampled(fitted) else fitted.data.take(_some(fitted))
+        some = _some(fitted)
+        part = fitted.data if len(some) == len(fitted.data) else fitted.data.take(some)
         return _of_some(_readable(boundary_view(fitted.model, part.rows, part.y).scene()), fitted)
 
     return [("regions and boundary", boundary)]
@@ -149,13 +150,13 @@ def path(found: CPath) -> Pictures:
 
 
 def _sampled(fitted: Fitted) -> bool:
-    return len(fitted.data) > MOST_ROWS
+    return min(len(fitted.data), MOST_ROWS) < fitted.rows
 
 
 def _some(fitted: Fitted) -> np.ndarray:
     """All rows, or as many as pictures are made from, drawn evenly and always the same."""
     n = len(fitted.data)
-    if not _sampled(fitted):
+    if n <= MOST_ROWS:
         return np.arange(n)
     return np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
 
@@ -164,10 +165,11 @@ def _of_some(found: Scene | Board, fitted: Fitted) -> Scene | Board:
     """The words say so where a picture is not of all rows."""
     if not _sampled(fitted):
         return found
+    shown = f"Drawn from {min(len(fitted.data), MOST_ROWS):,} of {fitted.rows:,} rows, by lot"
     if isinstance(found, Board):
-        return replace(found, scenes=tuple(_said(scene) for scene in found.scenes))
-    return _said(found)
+        return replace(found, scenes=tuple(_said(scene, shown) for scene in found.scenes))
+    return _said(found, shown)
 
 
-def _said(scene: Scene) -> Scene:
-    return replace(scene, words=f"Of {MOST_ROWS:,} rows, drawn by lot: {scene.words}")
+def _said(scene: Scene, shown: str) -> Scene:
+    return replace(scene, words=f"{shown}: {scene.words}")

@@ -66,11 +66,14 @@ def worth_a_look(fitted: Fitted) -> list[Html]:
             ]
         )
     told = int(wrong.sum())
+    drawn = len(wrong) < fitted.rows
+    among = f"Of {len(wrong):,} of {fitted.rows:,} training rows, drawn by lot, " if drawn else ""
+    some = f"{told:,}" if drawn else f"{count(told, 'training row')} of {len(wrong):,}"
     sentence = (
-        f"{count(told, 'training row')} of {len(wrong):,} {'is' if told == 1 else 'are'} "
-        "misclassified; the worst come first"
+        f"{among}{some} {'is' if told == 1 else 'are'} misclassified; the worst come first"
         if told
-        else "No training row is misclassified; these are the nearest to it"
+        else f"{among}{'none' if drawn else 'No training row'} is misclassified; these are the "
+        "nearest to it"
     )
     if 0 < told < len(order):
         sentence += ", then the rows nearest to being misclassified"
@@ -83,7 +86,8 @@ def worth_a_look(fitted: Fitted) -> list[Html]:
         else " Lead is by how much the score of the row's own class exceeds the best other one."
     )
     numbered = (
-        " Rows are counted from 1, the first row of data in the file."
+        " Rows are counted from 1, the first row of data in the file"
+        + (", through all files in the order of their names." if drawn else ".")
         if data.numbers is not None
         else ""
     )

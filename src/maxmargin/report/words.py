@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from .page import Html, bullets, facts, joined, paragraph, tag
@@ -245,18 +243,18 @@ def _claim(claim: str, proved: bool) -> Html:
     return paragraph(tag("strong", claim), class_=None if proved else "bad")
 
 
-def support(model: Any) -> Html | None:
+def support(summary: dict) -> Html | None:
     """Support vectors by kind, and what the kinds mean."""
-    if not hasattr(model, "support_kind_"):
+    kinds = summary.get("support")
+    if kinds is None:
         return None
-    kinds = dict(zip(*np.unique(model.support_kind_, return_counts=True), strict=True))
     lines = [
         joined(tag("strong", f"{kinds[kind]:,} {kind}"), f": {role}.")
         for kind, role in ROLES.items()
         if kind in kinds
     ]
     text = (
-        f"{count(len(model.support_), 'support vector')}: the model depends on these rows only; "
+        f"{count(sum(kinds.values()), 'support vector')}: the model depends on these rows only; "
         "without any of the others it would be the same."
     )
     return joined(paragraph(text), bullets(lines))

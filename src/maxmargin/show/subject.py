@@ -121,7 +121,7 @@ def election_of(model) -> Election:
     k = len(model.classes_)
     svm = isinstance(model, LinearSVM) or is_kernel_svm(model)
     reduced = getattr(model, "multiclass", None) if svm else ""
-    margin = hasattr(model, "support_kind_")
+    margin = hasattr(model, "margin_")
     if k == 2:
         found = rules.two_sides()
     elif isinstance(model, OneVsOne):

@@ -18,13 +18,11 @@ UNSURE = 1e-9
 
 
 class Proof(NamedTuple):
-    """The certificate; the rows whose multipliers the plane's own slack does not tell; and how
-    many rows are on the wrong side."""
+    """The certificate, and the rows whose multipliers the plane's own slack does not tell."""
 
     certificate: Certificate
     rows: np.ndarray
     alpha: np.ndarray
-    wrong: int
 
 
 def certify_hinge(rows: StreamedRows, task: Task, plane: Plane, found: Multipliers) -> Proof:
@@ -32,7 +30,7 @@ def certify_hinge(rows: StreamedRows, task: Task, plane: Plane, found: Multiplie
     d = rows.n_features
     mu = np.zeros(d)
     w_alpha, r, mass, loss, conjugate = np.zeros(d), 0.0, 0.0, 0.0, 0.0
-    kkt, box, wrong = np.zeros(3), 0.0, 0
+    kkt, box = np.zeros(3), 0.0
     odd_rows, odd_alpha = [], []
     for first, block in rows.blocks():
         X, y, c = task.terms(block)
@@ -47,7 +45,6 @@ def certify_hinge(rows: StreamedRows, task: Task, plane: Plane, found: Multiplie
         some = sums(Hinge(), c, c, alpha, z, False, True, 1.0)
         loss, conjugate = loss + some[0], conjugate + some[1]
         kkt, box = np.maximum(kkt, some[2]), max(box, some[3])
-        wrong += int(np.count_nonzero((z > 1.0) | ((z == 1.0) & (y > 0))))
         odd = np.flatnonzero((alpha != np.where(z > 0.0, c, 0.0)) | (np.abs(z) < UNSURE))
         odd_rows.append(odd + first)
         odd_alpha.append(alpha[odd])
@@ -71,4 +68,4 @@ def certify_hinge(rows: StreamedRows, task: Task, plane: Plane, found: Multiplie
         box_violation=box,
         problem=two_class_summary(Hinge(), task.bias, rows.n, d, False),
     )
-    return Proof(certificate, np.concatenate(odd_rows), np.concatenate(odd_alpha), wrong)
+    return Proof(certificate, np.concatenate(odd_rows), np.concatenate(odd_alpha))

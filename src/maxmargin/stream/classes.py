@@ -7,7 +7,7 @@ import numpy as np
 from ..certify.multiclass import from_scores
 from ..estimators.svm_joint import keep_some
 from ..parts.class_hinge import ClassFit, solve_class_hinge
-from ..parts.class_tasks import KEY, ClassMachine, pose_classes
+from ..parts.class_tasks import KEY, ClassMachine, ClassShare, pose_classes
 from ..parts.parts import Block
 from ..problem.class_losses import CLASS_LOSSES
 from ..problem.multiclass import MulticlassProblem
@@ -18,6 +18,7 @@ from .finer import FinerParts
 from .hard import room_for, solve_streamed
 from .rows import StreamedRows
 from .shelf import Shelf
+from .standing import Standing
 
 
 def fit_classes(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> ClassFit:
@@ -25,10 +26,11 @@ def fit_classes(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> C
     k = len(rows.classes)
     loss = CLASS_LOSSES[estimator.multiclass, estimator.loss]
     machine = ClassMachine(float(estimator.C), loss, k, estimator._bias(), watch.seed)
-    parts = FinerParts(rows, k)
     if np.isinf(machine.C):
         fit = ClassFit(*solve_streamed(rows, machine, watch, sample, room_for(rows)))
     else:
+        parts = Standing(FinerParts(rows, k), rows, "classes", 8 * k)
+        parts.recall(KEY, _given)
         fit = solve_class_hinge(parts, machine, watch)
     if fit.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
@@ -43,7 +45,13 @@ def fit_classes(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> C
     return fit
 
 
-def _keep_multipliers(estimator, parts: FinerParts, machine: ClassMachine, fit: ClassFit) -> None:
+def _given(block: Block, beta: np.ndarray) -> ClassShare | None:
+    """A share to start from: all but its multipliers is made anew."""
+    nothing = np.zeros(0)
+    return ClassShare(nothing, nothing, beta, beta[None]) if len(beta) == len(block.y) else None
+
+
+def _keep_multipliers(estimator, parts: Standing, machine: ClassMachine, fit: ClassFit) -> None:
     """(row, class, β) of every row whose multipliers its scores do not tell."""
     found, first = [], 0
     for n, odd, beta in parts.ask(_odd_multipliers, machine, fit.W, fit.b):

@@ -107,6 +107,8 @@ def fit_rows(estimator, rows: StreamedRows, kept: Shelf | None, progress: Progre
     watch = make_watch(estimator) if name in SAMPLED else None
     if progress is not None:
         progress.watch = watch
+        if watch is not None and progress.terminal and not watch.verbose:
+            watch._shown = np.inf  # passes have a line of their own
     rows.folder.key = _key(estimator)
     _introduce(estimator, rows)
     if kept is not None and rows.by_class is not None:

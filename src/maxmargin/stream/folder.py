@@ -2,6 +2,7 @@
 
     owner         the process that uses it
     state.npz     the last checkpoint, replaced whole
+    standing-*    multipliers of all rows, each file replaced whole
     cache/        rows in the layout passes want
 
 A fit that ends, in whatever way, removes the cache, except where data were bad: mended, the fit can
@@ -26,6 +27,7 @@ from ..store.atomic import replacing
 from .readers import BadData
 
 PREFIX = "maxmargin-stream-"
+STANDING = "standing-"
 
 
 class BusyError(RuntimeError):
@@ -62,8 +64,7 @@ class WorkFolder:
     def _claim(self) -> None:
         """Only an empty folder, or one of ours that nobody uses."""
         if self.path.exists():
-            names = {each.name for each in self.path.iterdir()}
-            if names - {"owner", "state.npz", "cache"}:
+            if any(not _ours(each.name) for each in self.path.iterdir()):
                 raise ValueError(
                     f"{self.path} holds other things than the checkpoint of a streamed fit. "
                     "Name a folder of its own."
@@ -75,8 +76,9 @@ class WorkFolder:
 
     def _clean(self) -> None:
         shutil.rmtree(self.cache, ignore_errors=True)
-        with suppress(OSError):
-            (self.path / "state.npz").unlink()
+        for path in self.path.iterdir():
+            if path.name not in ("owner", "cache"):
+                path.unlink()
 
     def __exit__(self, kind, error, trace) -> None:
         if not (self.kept and isinstance(error, BadData)):
@@ -111,6 +113,12 @@ class WorkFolder:
         except (OSError, ValueError):
             return None
         return state if str(state.get("key")) == self.key else None
+
+
+def _ours(name: str) -> bool:
+    """Whether a streamed fit may have left it; a kill leaves files half written, too."""
+    name = name.removeprefix(".") if name.endswith(".part") else name
+    return name in ("owner", "cache") or name.startswith(("state.npz", STANDING))
 
 
 def _owner(path: Path) -> int | None:

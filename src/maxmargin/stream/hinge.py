@@ -84,6 +84,7 @@ def solve_sample(task: Task, sample: Shelf) -> tuple[Point, np.ndarray]:
         max_iter=task.watch.max_iter,
         max_seconds=task.watch.max_seconds - task.watch.seconds,
         seed=task.watch.seed,
+        _shown=task.watch._shown,
     )
     point, ending = newton(problem, inner)
     if ending is Ending.INTERRUPTED:

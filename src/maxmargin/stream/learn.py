@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +26,9 @@ from .memory import Memory
 from .readers import MOST_ROWS, BadData, BadRow, batches
 from .rows import Told
 
+# Where the number of a row stands in a batch: a name no file has.
+PLACE = "\0row"
+
 
 class Numbers:
     """Mean and deviation of a column, a batch at a time [Chan, Golub and LeVeque 1983]."""
@@ -33,11 +36,13 @@ class Numbers:
     def __init__(self, name: str, kind: str):
         self.name, self.kind = name, kind
         self.n, self.mean, self.squares = 0, 0.0, 0.0
-        self.low, self.high = math.inf, -math.inf
+        self.low, self.high, self.missing = math.inf, -math.inf, 0
 
     def add(self, column: pa.Array) -> None:
         x = as_numbers(column, self.name)
-        x = x[~np.isnan(x)]
+        there = ~np.isnan(x)
+        self.missing += len(x) - int(there.sum())
+        x = x[there]
         if len(x) == 0:
             return
         mean, n = float(x.mean()), self.n + len(x)
@@ -61,11 +66,14 @@ class Levels:
 
     def __init__(self, name: str):
         self.name, self.counts, self.too_many = name, Counter[str](), False
+        self.missing = 0
 
     def add(self, column: pa.Array) -> None:
         if self.too_many:
             return
-        found = pc.value_counts(as_words(column).drop_null())
+        words = as_words(column)
+        self.missing += words.null_count
+        found = pc.value_counts(words.drop_null())
         for pair in found.to_pylist():
             self.counts[pair["values"]] += pair["counts"]
         self.too_many = len(self.counts) > MOST_LEVELS
@@ -93,6 +101,14 @@ def column_readings(types: dict[str, pa.DataType], choices: Choices) -> dict[str
     return read
 
 
+class Seen(NamedTuple):
+    """What to do with every column, how many values each column used lacks, and the rows."""
+
+    learned: Learned
+    missing: dict[str, int]
+    rows: int
+
+
 def learn_streamed(
     files: list[Source],
     types: dict[str, pa.DataType],
@@ -101,11 +117,13 @@ def learn_streamed(
     memory: Memory,
     told: Told,
     sift: Callable[[pa.RecordBatch], pa.RecordBatch],
-) -> Learned:
+    draw: Callable[[pa.RecordBatch, np.ndarray], None],
+) -> Seen:
     """What to do with every column.
 
     ``types``: the columns that may be features; ``besides``: others that must be there.  Rows
-    that ``sift`` leaves out are not learned from.
+    that ``sift`` leaves out are not learned from; ``draw`` sees the others, with their numbers
+    among all rows of all files.
     """
     read = column_readings(types, choices)
     columns: dict[str, Any] = {}
@@ -120,21 +138,26 @@ def learn_streamed(
             columns[name] = Numbers(name, kind)
     wanted = read | {name: pa.string() for name in besides}
     size = int(np.clip(memory.read // (8 * max(1, len(wanted))), 16, MOST_ROWS))
-    rows = 0
+    rows = every = 0
     for file in files:
         first = 1
         for batch in batches(file, wanted, size, memory.read // 2):
-            some = sift(batch)
+            numbers = pa.array(np.arange(every, every + batch.num_rows))
+            some = sift(batch.append_column(PLACE, numbers))
+            draw(some.drop_columns([PLACE]), some.column(PLACE).to_numpy())
             for name, column in columns.items():
                 _add(column, some.column(name), file.name, first)
             rows, first = rows + some.num_rows, first + batch.num_rows
-            told(1, rows, 0)
+            every += batch.num_rows
+            told(0, rows, 0)
     if rows == 0:
         raise ValueError(
             "No row is left to learn from: each misses its label"
             + (", or a value (--missing drop)." if choices.missing == "drop" else ".")
         )
-    return _chosen(columns, left_out, choices, rows)
+    learned = _chosen(columns, left_out, choices, rows)
+    used = [column.name for column in learned.preparation.columns]
+    return Seen(learned, {name: columns[name].missing for name in used}, rows)
 
 
 def _add(column, values: pa.Array, file: str, first: int) -> None:
@@ -162,7 +185,7 @@ def _chosen(columns: dict[str, Any], left_out: dict[str, str], choices: Choices,
 
 
 class Prepared:
-    """The features of a batch by what was learned; oddities are counted in the first pass."""
+    """The features of a batch by what was learned; oddities are counted."""
 
     def __init__(self, preparation: Preparation):
         self.preparation, self.notes = preparation, Notes()

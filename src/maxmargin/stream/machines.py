@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Hashable
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -19,12 +20,11 @@ from ..estimators.perceptron import farewell
 from ..estimators.perceptron_inputs import check_plan
 from ..estimators.svm_reduced import keep_some, together
 from ..estimators.validation import at_least_zero, one_of, positive
-from ..estimators.votes import votes
 from ..parts.certify_smooth import certify_smooth
 from ..parts.closed_forms import solve_fisher, solve_least_squares
 from ..parts.hinge import solve_hinge
 from ..parts.hinge_tasks import Machine, pose
-from ..parts.parts import Block
+from ..parts.parts import Block, Parts
 from ..parts.side_by_side import solve_side_by_side
 from ..parts.smooth import Asked, solve_smooth
 from ..problem.losses import LOSSES, Hinge
@@ -33,6 +33,7 @@ from ..represent.rows import scores
 from ..solve.contract import Ending, Watch
 from ..solve.passes import Halt, run_passes
 from ..solve.perceptron import Rule
+from .account import account
 from .certify import UNSURE, certify_hinge
 from .classes import fit_classes
 from .hard import room_for, solve_streamed
@@ -41,6 +42,7 @@ from .perceptron import StreamLearner
 from .plane import Task
 from .rows import StreamedRows
 from .shelf import Shelf
+from .standing import Standing, recall_machine
 from .together import machines_in_a_pass
 
 # Columns up to which the rows near their margin are solved by d × d systems.
@@ -104,7 +106,7 @@ def fit_svm(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> Endin
     if k > 2 and estimator.multiclass in ("max", "sum"):
         fit = fit_classes(estimator, rows, watch, sample)
         _tell(estimator, watch, fit.certificate, fit.solver, fit.why)
-        _count_wrong(estimator, rows)
+        account(estimator, rows)
         return _judged(fit.ending, fit.certificate, watch.tol)
     duels: list[tuple[int, int | None]] = [(1, None)]
     if k > 2:
@@ -115,12 +117,9 @@ def fit_svm(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> Endin
     hard = np.isinf(estimator.C)
     some = sample if near or hard else None
     at_once = min(len(duels), machines_in_a_pass(rows, duels))
-    room = room_for(rows, at_once)
-    solve = partial(_two, estimator=estimator, sample=some, loss=loss, room=room)
-    found = solve_side_by_side(
-        rows, {duel: partial(solve, duel=duel) for duel in duels}, watch,
-        at_once, rows.ask_all, rows.memories.clear,
-    )  # fmt: skip
+    plan = Plan(rows, estimator, loss, some, at_once)
+    solvers: dict[Hashable, Any] = {duel: partial(_two, plan=plan, duel=duel) for duel in duels}
+    found = solve_side_by_side(rows, solvers, watch, at_once, rows.ask_all, rows.memories.clear)
     estimator.coef_ = np.array([each.w for each in found])
     estimator.intercept_ = np.array([each.b for each in found])
     norm = float(np.linalg.norm(estimator.coef_, axis=1).max())
@@ -131,9 +130,19 @@ def fit_svm(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> Endin
     if k > 2:
         certificate = together(estimator, [each.certificate for each in found])
     _tell(estimator, watch, certificate, found[0].solver, found[0].why)
-    _count_wrong(estimator, rows, votes if estimator.multiclass == "pairs" and k > 2 else None)
+    account(estimator, rows)
     ending = next((e.ending for e in found if e.ending is not Ending.REACHED), Ending.REACHED)
     return _judged(ending, certificate, watch.tol)
+
+
+class Plan(NamedTuple):
+    """What the two-class machines of a fit share; ``at_once`` of them are asked in one pass."""
+
+    rows: StreamedRows
+    estimator: Any
+    loss: Any
+    sample: Shelf | None
+    at_once: int
 
 
 class Half(NamedTuple):
@@ -149,14 +158,13 @@ class Half(NamedTuple):
     why: str
 
 
-def _two(
-    rows, *, watch: Watch, estimator, sample, loss, room: int, duel: tuple[int, int | None]
-) -> Half:
+def _two(parts: Parts, *, watch: Watch, plan: Plan, duel: tuple[int, int | None]) -> Half:
     """Rows near their margin in memory where that works; else what works over any parts."""
-    bias, C = estimator._bias(), float(estimator.C)
+    rows, sample, loss = plan.rows, plan.sample, plan.loss
+    bias, C = plan.estimator._bias(), float(plan.estimator.C)
     machine = Machine(C, loss, bias, *duel, None, watch.seed)
-    if np.isinf(C):
-        hard = solve_streamed(rows, machine, watch, sample, room)
+    if np.isinf(C) and sample is not None:
+        hard = solve_streamed(parts, machine, watch, sample, room_for(rows, plan.at_once))
         return Half(hard.w, hard.b, hard.certificate, hard.rows, hard.alpha, *hard[3:6])
     if sample is not None:
         watch.solver = "rounds"
@@ -169,13 +177,16 @@ def _two(
             return Half(
                 *found.plane, proof.certificate, proof.rows, proof.alpha, ending, "rounds", why
             )
-    fit = solve_hinge(rows, machine, watch)
+    problem = None if parts is rows else duel
+    standing = Standing(parts, rows, f"{duel[0]}-{duel[1]}", 8 * plan.at_once, problem)
+    recall_machine(standing, machine)
+    fit = solve_hinge(standing, machine, watch)
     if fit.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
     odd = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     if isinstance(loss, Hinge):
         first = 0
-        for n, some, alpha in rows.ask(_odd_multipliers, machine, fit.w, fit.b):
+        for n, some, alpha in parts.ask(_odd_multipliers, machine, fit.w, fit.b):
             odd[0].append(some + first)
             odd[1].append(alpha)
             first += n
@@ -211,9 +222,9 @@ def fit_logistic(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> 
         rows.folder.save(smooth=1, W=W, b=b)
 
     found = solve_smooth(rows, asked, watch, block, start, note)
-    b, certificate, wrong = certify_smooth(rows, asked, found.W, found.b, watch.tol, found.mu)
+    b, certificate, _ = certify_smooth(rows, asked, found.W, found.b, watch.tol, found.mu)
     estimator.coef_, estimator.intercept_ = found.W, b
-    estimator._streamed = {"rows": rows.n, "wrong": wrong, "counts": rows.counts}
+    account(estimator, rows)
     why = f"a stream of {rows.n} rows: quasi-Newton steps, a model of the Hessian from a sample"
     _tell(estimator, watch, certificate, "newton", why)
     return _judged(found.ending, certificate, watch.tol)
@@ -225,7 +236,7 @@ def fit_least_squares(estimator, rows: StreamedRows, watch, sample) -> None:
     estimator.alpha_ = alpha
     estimator.coef_, estimator.intercept_ = found.coef, found.intercept
     estimator.certificate_ = found.certificate
-    _count_wrong(estimator, rows)
+    account(estimator, rows)
 
 
 def fit_fisher(estimator, rows: StreamedRows, watch, sample) -> None:
@@ -241,19 +252,7 @@ def fit_fisher(estimator, rows: StreamedRows, watch, sample) -> None:
     found, means, share = solve_fisher(rows, k, given, plain, shrinkage, most)
     estimator.priors_, estimator.means_, estimator.xbar_ = share, means, share @ means
     estimator._keep(found, (means - estimator.xbar_).T)
-    _count_wrong(estimator, rows)
-
-
-def _count_wrong(estimator, rows: StreamedRows, votes=None) -> None:
-    """Errors on the training rows, in one more pass."""
-    W, b = estimator.coef_, estimator.intercept_
-    wrong = 0
-    for _, block in rows.blocks():
-        f = np.asarray(block.X @ W.T) + b
-        f = f if votes is None else votes(f, len(rows.classes))
-        guess = (f[:, 0] > 0).astype(int) if len(W) == 1 else f.argmax(axis=1)
-        wrong += int(np.count_nonzero(guess != block.y))
-    estimator._streamed = {"rows": rows.n, "wrong": wrong, "counts": rows.counts}
+    account(estimator, rows)
 
 
 def fit_perceptron(estimator, rows: StreamedRows, watch, sample) -> Halt:
@@ -292,4 +291,4 @@ def _account(estimator: Any, rows: StreamedRows, run, learner: StreamLearner) ->
         rows.n, wrong, violating, loss, made, len(run.history), run.halt.value,
         False, None, len(rows.classes),
     )  # fmt: skip
-    estimator._streamed = {"rows": rows.n, "wrong": wrong, "counts": rows.counts}
+    account(estimator, rows)

@@ -52,6 +52,15 @@ class Memories:
         path = self.away.setdefault(key, self.folder / f"part-{i}-{number}.memory")
         path.write_bytes(pickle.dumps(memory, protocol=pickle.HIGHEST_PROTOCOL))
 
+    def forget(self, problem: Hashable) -> None:
+        """What parts remember of one problem."""
+        for key in [key for key in self.away if key[1] == problem]:
+            self.away.pop(key).unlink(missing_ok=True)
+        for key in [key for key in self.held if key[1] == problem]:
+            del self.held[key]
+            self.used -= self.sizes.pop(key)
+        self.last = (None, None)
+
     def clear(self) -> None:
         for path in self.away.values():
             path.unlink(missing_ok=True)

@@ -1,16 +1,30 @@
-"""What a streamed fit tells while it runs: the pass, the gap, and how long it may still take."""
+"""What a streamed fit tells while it runs: the pass, the gap, and how long it may still take.
+
+Pass 0 looks at the columns, pass 1 reads everything into the cache; what comes then is the fit.
+"""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TextIO
 
+from ..data.source import Source
 from ..solve.contract import Watch
 
+FIRST = ("looking at the columns", "reading")
 # Seconds before the first line, and between lines.
 PATIENCE, PAUSE = 2.0, 0.5
+
+
+def in_words(seconds: float) -> str:
+    """Seconds, or minutes, or hours."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 class Progress:
@@ -23,11 +37,12 @@ class Progress:
         self.heard = verbose > 0 or self.terminal
         self.next = time.perf_counter() + (0.0 if verbose else PATIENCE)
         self.began, self.number, self.shown = time.perf_counter(), 0, False
+        self.size, self.read = 0, [0]  # bytes of the files, and read of each in this pass
 
     def __call__(self, number: int, done: int, n: int) -> None:
         now = time.perf_counter()
         if number != self.number:
-            self.number, self.began = number, now
+            self.number, self.began, self.read = number, now, [0] * len(self.read)
         if not self.heard or now < self.next:
             return
         self.next, self.shown = now + PAUSE, True
@@ -37,8 +52,8 @@ class Progress:
 
     def line(self, number: int, done: int, n: int, now: float) -> str:
         """One line of words."""
-        if n == 0:
-            return f"[maxmargin] pass {number}: {done} rows read"
+        if number < 2:
+            return self._first_line(number, done, n, now)
         text = f"[maxmargin] pass {number}: {done / n:4.0%} of {n} rows"
         history = self.watch.history if self.watch is not None else []
         if history:
@@ -46,7 +61,31 @@ class Progress:
             text += f", relative gap {gap:.1e} (asked {self.watch.tol:.0e})"  # type: ignore[union-attr]
         each = (now - self.began) * n / max(done, 1)
         left = each * (1 - done / n + self._passes_left())
-        return text + f", about {left:.0f} s left"
+        return text + f", about {in_words(left)} left"
+
+    def _first_line(self, number: int, done: int, n: int, now: float) -> str:
+        """While files are read; how far, by rows if their number is known, else by bytes."""
+        text = f"[maxmargin] {FIRST[number]}: {done} rows"
+        share, whole = (done / n if n else 0.0), f" of {n}"
+        if not n and self.size:
+            share, whole = sum(self.read) / self.size, f" of {self.size / 1e6:.0f} MB"
+        if not 0.0 < share <= 1.0:
+            return text
+        left = (now - self.began) * (1.0 - share) / share
+        return f"{text}, {share:.0%}{whole}, about {in_words(left)} left in this pass"
+
+    def following(self, files: list[Source]) -> list[Source]:
+        """The same files, of which we are told how much was read."""
+        self.size = sum(file.path.stat().st_size for file in files if file.path is not None)
+        self.read = [0] * len(files)
+
+        def watch(i: int) -> Callable[[int, int | None], None]:
+            def note(done: int, size: int | None) -> None:
+                self.read[i] = done
+
+            return note
+
+        return [replace(file, watch=watch(i)) for i, file in enumerate(files)]
 
     def _passes_left(self) -> float:
         """As many as it takes if the gap goes on falling as it did; one proves the result."""

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 
+from ..data.labels import MOST_NUMBERS
 from ..estimators.labels import label_codes
 from ..parts.chorus import Question
 from ..parts.parts import Block, Task
@@ -52,10 +53,10 @@ class Labels:
         found, place = label_codes(y.astype(str) if words else y)
         own = np.array([self._code(label) for label in found.tolist()], dtype=np.int64)
         if len(self.codes) > MOST_CLASSES:
-            raise BadRow(
-                chunk.file, chunk.first,
-                f"there are more than {MOST_CLASSES} different labels; is this the right column?",
-            )  # fmt: skip
+            raise ValueError(
+                f"{chunk.file} has more than {MOST_CLASSES} different labels; is this the right "
+                "column?"
+            )
         return own[place]
 
     def _code(self, label) -> int:
@@ -85,6 +86,16 @@ def _numbers(labels: np.ndarray) -> np.ndarray:
         if (whole == numbers).all() and len(np.unique(whole)) == len(whole):
             return whole
     return labels
+
+
+def like_classes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Labels as they are read, as the classes that were made of such labels."""
+    if y.dtype.kind in "USO" and classes.dtype.kind == "b":
+        return np.char.lower(y.astype(str)) == "true"
+    if y.dtype.kind in "USO" and classes.dtype.kind in "iu":
+        whole = _numbers(np.unique(y.astype(str)))
+        return y.astype(np.float64).astype(np.int64) if whole.dtype.kind == "i" else y.astype(str)
+    return y.astype(str) if classes.dtype.kind in "US" else y
 
 
 class Tally:
@@ -176,7 +187,7 @@ class StreamedRows:
                     keep(chunk.X, codes, chunk.weight)
                 self.tally.add(codes, chunk.weight)
                 self.n += len(codes)
-                self.told(1, self.n, 0)
+                self.told(1, self.n, getattr(self.source, "expected", 0))
         finally:
             if writer is not None:
                 writer.close()
@@ -222,8 +233,35 @@ class StreamedRows:
             self.tally = Tally()
             for i in range(self.n_parts):
                 self.tally.add(*self.reader.labels(i))
+        self._check_labels(text)
         order = np.argsort(self.place)
         self.counts, self.mass = self.tally.counts[order], self.tally.mass[order]
+
+    def _check_labels(self, text: bool) -> None:
+        """Refuse what is no label before hours are spent on it; as in memory."""
+        k, some = len(self.classes), self.classes
+        numbers = some.dtype.kind in "iuf"
+        if text and some.dtype.kind == "U":
+            with suppress(ValueError):
+                some = some.astype(np.float64)
+        broken = some.dtype.kind == "f" and bool((some != np.round(some)).any())
+        measured = broken or (numbers and k > MOST_NUMBERS and k > self.n / 10)
+        if measured or k > 0.9 * self.n > 10:
+            target = getattr(self.source, "target", "y")
+            raise ValueError(
+                f"{self.source.name}: the target {target!r} has {k} different values in {self.n} "
+                f"rows, such as {self.classes[0]}, which looks like a measurement, not "
+                "like a label. To predict whether it is above some value, add a column that does."
+            )
+
+    @property
+    def bytes_each(self) -> float:
+        """Bytes of a row, on average."""
+        size = self.dtype.itemsize
+        if not self.sparse:
+            return self.n_features * size
+        stored = self.n_features if self.reader is None else self.reader.index.stored / self.n
+        return max(1.0, stored * (size + 4))
 
     # --- passes -----------------------------------------------------------------------------
 

@@ -66,4 +66,5 @@ class Sample:
         held = np.bincount(codes, shelf.c[: shelf.count], minlength=len(self.seen))
         shelf.c[: shelf.count] *= (self.seen / np.where(held > 0, held, 1.0))[codes]
         shelf.y[: shelf.count] = place[codes]
+        shelf.below = float(self.threshold.min(initial=1.0))
         return shelf

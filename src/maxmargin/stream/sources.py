@@ -18,8 +18,10 @@ from scipy import sparse
 
 from ..data.columns import kind_of
 from ..data.labels import choose_name
+from ..data.matrices import labels_beside
 from ..data.source import COMPRESSED, FORMATS, Source, find_source
 from ..data.tables import check_columns, first_rows
+from .arrays import Npy, Npz
 from .readers import (
     Chunk,
     Features,
@@ -50,9 +52,11 @@ def open_source(data, y=None, *, target=None, weights=None, format=None, dtype=N
     """A source of chunks for ``fit_stream``.
 
     ``data``: the path of a file or folder, a pattern like ``"part-*.csv"``, a list of paths;
-    ``X.npy`` with its labels in ``y`` (by default ``y.npy`` beside it); an iterable of chunks
-    ``(X, y)`` or ``(X, y, weight)`` that can be gone through again, or a function that returns
-    one.  ``target`` and ``weights`` name columns of a table, whose other columns must be numbers.
+    ``X.npy`` with its labels in ``y`` (by default ``y.npy`` beside it, of ``X_test.npy``
+    ``y_test.npy``) and its weights, if any, in
+    the file ``weights``; an npz file with arrays X and y; an iterable of chunks ``(X, y)`` or
+    ``(X, y, weight)`` that can be gone through again, or a function that returns one.  ``target``
+    and ``weights`` name columns of a table, whose other columns must be numbers.
     ``dtype``: float32 or float64 to store features in; by default what the files have.
 
     Examples
@@ -70,20 +74,29 @@ def open_source(data, y=None, *, target=None, weights=None, format=None, dtype=N
         return Iterations(data)
     paths = find_files(data)
     if paths[0].suffix == ".npy":
-        return Npy(paths[0], Path(y) if y is not None else paths[0].with_name("y.npy"))
-    files = [find_source(path, format) for path in paths]
-    formats = {file.format for file in files}
-    if len(formats) > 1:
-        raise ValueError(f"The files are of several formats: {', '.join(sorted(formats))}.")
-    if "npz" in formats:
-        raise ValueError(
-            "npz files can only be read whole. Save X and y as X.npy and y.npy, and give X.npy."
-        )
+        beside = labels_beside(paths[0]) if y is None else Path(y)
+        return Npy(paths[0], beside, None if weights is None else Path(weights))
+    files = alike(paths, format)
+    if files[0].format == "npz":
+        return Npz(files)
     if files[0].is_table:
         return Tables(files, target, weights, dtype)
     if target is not None or weights is not None:
         raise ValueError("target and weights name columns of a table; svmlight files have none.")
     return Svmlight(files, dtype)
+
+
+def alike(paths: list[Path], format: str | None) -> list[Source]:
+    """Files of one format."""
+    files = [find_source(path, format) for path in paths]
+    some = {file.format: file.name for file in reversed(files)}
+    if len(some) > 1:
+        found = ", ".join(f"{format} ({some[format]})" for format in sorted(some))
+        raise ValueError(
+            f"The files are of several formats: {found}. Name those of one, for example with a "
+            'pattern like "folder/*.csv".'
+        )
+    return files
 
 
 def _is_path(data) -> bool:
@@ -140,6 +153,7 @@ class Tables:
     """
 
     lowest = 0
+    expected = 0  # rows, where they were counted before
 
     def __init__(
         self,
@@ -240,43 +254,6 @@ class Svmlight:
         for file in self.files[skip:]:
             yield from read_svmlight_chunks(file, size, self.dtype)
             yield end_of(file.name)
-
-
-class Npy:
-    """X.npy and y.npy on disk.  In C order X is read where it lies, and never copied."""
-
-    names = None
-    lowest = 0
-    key = ""
-
-    def __init__(self, X: Path, y: Path):
-        for path in (X, y):
-            if not path.exists():
-                raise FileNotFoundError(f"There is no file {path}: X.npy needs its labels beside.")
-        self.path, self.name, self.watched = X, str(X), Watched([X, y])
-        self.X = np.load(X, mmap_mode="r", allow_pickle=False)
-        self.y = np.load(y, mmap_mode="r", allow_pickle=False)
-        if self.X.ndim != 2 or self.y.shape != self.X.shape[:1]:
-            raise ValueError(
-                f"{X} must be a matrix with a label in {y} for every row; their shapes are "
-                f"{self.X.shape} and {self.y.shape}."
-            )
-
-    @property
-    def in_place(self) -> bool:
-        """Whether blocks can be read straight from the file."""
-        return self.X.flags.c_contiguous and self.X.dtype in (np.float32, np.float64)
-
-    def chunks(self, size: int, skip: int = 0) -> Iterator[Chunk]:
-        if skip:
-            return
-        rows = max(16, size // (self.X.shape[1] * 8))
-        for start in range(0, len(self.y), rows):
-            part = slice(start, start + rows)
-            X = np.ascontiguousarray(self.X[part])
-            X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-            refuse_not_finite(X, None, self.name, start + 1)
-            yield Chunk(X, np.asarray(self.y[part]), None, self.name, start + 1)
 
 
 class Iterations:

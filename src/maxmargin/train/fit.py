@@ -20,8 +20,19 @@ from .tuning import Tuning, fit_quietly, tune
 
 
 @dataclass
+class Streamed:
+    """What was counted over all rows of a stream, of which only some are at hand."""
+
+    missing: dict[str, int]
+    weights: tuple[float, float] | None
+
+
+@dataclass
 class Fitted:
-    """The model, the rows it was trained on, and what there is to tell."""
+    """The model, the rows it was trained on, and what there is to tell.
+
+    Of a stream ``data`` and ``X`` are some of the rows, drawn by lot.
+    """
 
     model: TableModel
     data: Labelled
@@ -32,6 +43,12 @@ class Fitted:
     proved: bool
     seconds: dict[str, float]
     notes: list[str] = field(default_factory=list)
+    streamed: Streamed | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows it was trained on."""
+        return self.training.rows
 
 
 def fit_table(

@@ -1,0 +1,270 @@
+"""verify_stream: a model's claim, recomputed from files that need not fit memory.
+
+    primal(w, b) − dual(α) ≤ tol · primal      for the model's own (w, b) and any feasible α
+
+The multipliers of a hinge are those of the fit: c where a row has slack, else 0, but for the rows
+listed in the model.  Those of a squared hinge are no such rule of the slacks except at the
+optimum itself: near it the rule proves only ½‖gradient‖², which may be far more than the gap.
+Where that is not enough they are sought anew, by the methods over parts, from the rule on: whoever
+finds them, they prove the bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ..certify.certificate import Certificate
+from ..certify.fisher import FisherCriterion
+from ..certify.multiclass import from_scores
+from ..certify.normal_equations import NormalEquations
+from ..estimators.fitting import make_watch
+from ..estimators.svm_reduced import together
+from ..parts.certify_smooth import certify_smooth
+from ..parts.class_hinge import solve_class_hinge
+from ..parts.class_proof import certify_class_parts, repair_class_parts
+from ..parts.class_tasks import KEY, ClassMachine, ClassShare, count, pose_classes, total_classes
+from ..parts.closed_forms import check_fisher, check_least_squares
+from ..parts.hinge import solve_hinge
+from ..parts.hinge_proof import certify_parts, repair_parts
+from ..parts.hinge_tasks import Machine, Share, ask_total, begin, pose
+from ..parts.parts import Block
+from ..parts.smooth import Asked
+from ..problem.class_losses import CLASS_LOSSES
+from ..problem.losses import LOSSES, Hinge
+from ..problem.problem import Bias
+from ..represent.rows import scores, sqnorms
+from ..solve.contract import Watch
+from .account import duels
+from .finer import FinerParts
+from .fit import class_weights, reading
+from .folder import WorkFolder
+from .memory import parse_memory
+from .progress import Progress
+from .rows import StreamedRows
+from .sources import open_source
+
+# Times that multipliers are sought, each with a smaller gap asked for.
+TRIES, SHARPER = 4, 0.2
+
+
+def verify_stream(model, source, *, memory="1GB", tol=None):
+    """Recompute the certificate of a LinearSVM, LogisticRegression or closed form from a source.
+
+    ``source`` and ``memory`` are as in ``fit_stream``, and the rows those of the fit, in its
+    order.  ``tol``: the gap that should be shown, by default the model's own; with the squared
+    hinge more work is done for a smaller one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from maxmargin import LinearSVM, fit_stream, verify_stream
+    >>> X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])
+    >>> chunks = [(X[:3], y[:3]), (X[3:], y[3:])]
+    >>> svm = fit_stream(LinearSVM(loss="squared_hinge"), chunks)
+    >>> verify_stream(svm, chunks).holds(1e-6)
+    True
+    """
+    name = type(model).__name__
+    if name not in PROOFS:
+        raise TypeError(f"verify_stream recomputes {', '.join(PROOFS)}, got {name}.")
+    progress = Progress()
+    watch = None
+    if hasattr(model, "tol"):
+        progress.watch = watch = make_watch(model)
+        watch.tol = watch.tol if tol is None else float(tol)
+    with (
+        WorkFolder(None, False) as folder,
+        reading(open_source(source), parse_memory(memory), folder, progress, None) as (rows, _),
+    ):
+        _same(model, rows)
+        if getattr(model, "class_weight", None) is not None:
+            rows.weigh(class_weights(model.class_weight, rows))
+        found = PROOFS[name](model, rows, watch)
+        progress.done()
+        return found
+
+
+def _same(model, rows: StreamedRows) -> None:
+    """The classes and columns of the model."""
+    if rows.n_features != model.n_features_in_:
+        raise ValueError(
+            f"{rows.source.name} has {rows.n_features} features, the model {model.n_features_in_}."
+        )
+    here, there = rows.classes.astype(str).tolist(), model.classes_.astype(str).tolist()
+    if here != there:
+        raise ValueError(
+            f"{rows.source.name} has the classes {', '.join(here[:5])}, the model knows "
+            f"{', '.join(there[:5])}."
+        )
+
+
+# --- support vector machines ----------------------------------------------------------------
+
+
+class Listed:
+    """Multipliers that were kept, for each machine; pieces are asked for in their order."""
+
+    def __init__(self, model, machine: int | None):
+        rows = getattr(model, "_alpha_rows", np.zeros(0, dtype=np.int64))
+        which = getattr(model, "_alpha_machines", np.zeros(0, dtype=np.int64))
+        values = getattr(model, "_alpha_values", np.zeros(0))
+        if hasattr(model, "alpha_"):  # of a fit in memory all are known
+            alpha = np.asarray(model.alpha_).reshape(len(model.alpha_), -1)
+            rows, which = (each.ravel() for each in np.indices(alpha.shape))
+            values = alpha.ravel()
+        mine = slice(None) if machine is None else which == machine
+        self.rows, self.which, self.values = rows[mine], which[mine], values[mine]
+        self.first = 0
+
+    def next(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Places among the next n rows, machines and values."""
+        low, high = np.searchsorted(self.rows, [self.first, self.first + n])
+        place = self.rows[low:high] - self.first
+        self.first += n
+        return place, self.which[low:high], self.values[low:high]
+
+
+def _svm(model, rows: StreamedRows, watch: Watch) -> Certificate:
+    k = len(model.classes_)
+    if k > 2 and model.multiclass in ("max", "sum"):
+        return _joint(model, rows, watch)
+    found = []
+    for q, (one, other) in enumerate(duels(k, model.multiclass)):
+        loss = LOSSES[model.loss]
+        machine = Machine(float(model.C), loss, model._bias(), one, other, None, watch.seed)
+        found.append(_two(model, rows, watch, machine, q))
+        rows.memories.clear()
+    return found[0] if k == 2 else together(model, found)
+
+
+def _two(model, rows: StreamedRows, watch: Watch, machine: Machine, q: int) -> Certificate:
+    """One machine: multipliers by the rule, or better ones."""
+    w, b, listed = model.coef_[q], float(model.intercept_[q]), Listed(model, q)
+
+    def recall(block: Block, memory):
+        problem = pose(block, machine)
+        z = 1.0 - problem.y * (scores(problem.rows, w) + b)
+        alpha = np.where(z > 0.0, problem.c, 0.0)
+        if machine.squared:
+            alpha *= 2.0 * np.maximum(z, 0.0)
+        place, _, values = listed.next(len(block.y))
+        if machine.negative is not None:
+            mine = (block.y == machine.positive) | (block.y == machine.negative)
+            place, values = np.cumsum(mine)[place[mine[place]]] - 1, values[mine[place]]
+        alpha[place] = values
+        return {machine.key: Share(sqnorms(problem.rows), alpha, alpha[None, :])}, 0
+
+    _each(rows, recall)
+    census = ask_total(rows, begin, machine)
+    mean = census.sum_x / max(1, census.alive)
+    if machine.squared:
+        repair_parts(rows, machine)
+
+    def prove() -> Certificate:
+        return certify_parts(rows, machine, w, b, mean)[0]
+
+    def seek() -> None:
+        solve_hinge(rows, machine, watch)
+
+    return prove() if isinstance(machine.loss, Hinge) else _improved(prove, seek, watch)
+
+
+def _joint(model, rows: StreamedRows, watch: Watch) -> Certificate:
+    """All classes at once, likewise."""
+    loss = CLASS_LOSSES[model.multiclass, model.loss]
+    machine = ClassMachine(float(model.C), loss, len(model.classes_), model._bias(), watch.seed)
+    W, b, listed = model.coef_, model.intercept_, Listed(model, None)
+    parts = FinerParts(rows, machine.k)
+
+    def recall(block: Block, memory):
+        beta = from_scores(pose_classes(block, machine), W, b)
+        place, which, values = listed.next(len(block.y))
+        beta[place, which] = values
+        nothing = np.zeros(0)
+        return {KEY: ClassShare(nothing, nothing, beta, beta[None])}, 0
+
+    _each(parts, recall)
+    census = total_classes(parts, count, machine)
+    mean = census.sum_x / max(1, census.alive)
+    if model.loss != "hinge":
+        repair_class_parts(parts, machine)
+
+    def prove() -> Certificate:
+        return certify_class_parts(parts, machine, W, b, mean)
+
+    def seek() -> None:
+        solve_class_hinge(parts, machine, watch)
+
+    return prove() if model.loss == "hinge" else _improved(prove, seek, watch)
+
+
+def _each(parts, task) -> None:
+    for _ in parts.ask(task):
+        pass
+
+
+def _improved(prove, seek, watch: Watch) -> Certificate:
+    """The best proof of a few; multipliers are sought while it falls short."""
+    best, tol = prove(), watch.tol
+    for _ in range(TRIES):
+        if best.holds(tol):
+            break
+        watch.tol *= SHARPER
+        seek()
+        found = prove()
+        better = found.feasible and not found.relative_gap > best.relative_gap
+        best = found if better or not best.feasible else best
+    return best
+
+
+# --- logistic regression --------------------------------------------------------------------
+
+
+def _logistic(model, rows: StreamedRows, watch: Watch) -> Certificate:
+    """The dual of the best biases for W bounds the optimum; the primal is the model's own."""
+    bias = Bias.FREE if model.fit_intercept else Bias.NONE
+    asked = Asked(len(model.classes_), float(model.C), bias)
+    W, b = model.coef_, model.intercept_
+    mean, mass, loss = np.zeros(rows.n_features), 0.0, 0.0
+    for _, block in rows.blocks():
+        weight = np.ones(len(block.y)) if block.weight is None else block.weight
+        mean += np.asarray(weight @ block.X).ravel()
+        mass += float(weight.sum())
+        f = np.asarray(block.X @ W.T) + b
+        loss += float(weight @ _losses(f, block.y))
+    _, found, _ = certify_smooth(rows, asked, W, b, watch.tol, mean / mass)
+    primal = 0.5 * float(np.sum(W**2)) + float(model.C) * loss
+    return replace(found, primal=primal)
+
+
+def _losses(f: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if f.shape[1] == 1:
+        return np.logaddexp(0.0, np.where(y == 1, -1.0, 1.0) * f[:, 0])
+    return logsumexp(f, axis=1) - f[np.arange(len(y)), y]
+
+
+# --- closed forms ---------------------------------------------------------------------------
+
+
+def _least_squares(model, rows: StreamedRows, watch) -> NormalEquations:
+    k, free = len(model.classes_), bool(model.fit_intercept)
+    return check_least_squares(rows, k, model.alpha_, free, model.coef_, model.intercept_)
+
+
+def _fisher(model, rows: StreamedRows, watch) -> FisherCriterion:
+    plain, shrinkage = model.covariance == "none", float(model.shrinkage or 0.0)
+    given = None if model.priors is None else model.priors_
+    return check_fisher(rows, len(model.classes_), given, plain, shrinkage, model.scalings_)
+
+
+PROOFS: dict[str, Callable[..., Any]] = {
+    "LinearSVM": _svm,
+    "LogisticRegression": _logistic,
+    "LeastSquaresClassifier": _least_squares,
+    "FisherDiscriminant": _fisher,
+}
