@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import pairwise
 
 import dask
@@ -38,3 +39,44 @@ def spread(X, y, cuts, unknown=False):
         da.concatenate(rows, allow_unknown_chunksizes=unknown),
         da.concatenate(labels, allow_unknown_chunksizes=unknown),
     )
+
+
+class Deadly:
+    """A task that ends its worker the first time it is run; a file tells that it was."""
+
+    def __init__(self, task, marker):
+        self.task, self.marker = task, str(marker)
+
+    def __call__(self, *args):
+        try:
+            os.close(os.open(self.marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return self.task(*args)
+        os._exit(1)
+
+
+def at_question(monkeypatch, number, do):
+    """``do(parts, task)`` when question ``number`` is asked; what it returns is asked instead."""
+    from maxmargin.spread.dask_parts import DaskParts
+
+    ask, asked = DaskParts.ask, []
+
+    def watched(self, task, *told):
+        asked.append(task)
+        yield from ask(self, do(self, task) if len(asked) == number else task, *told)
+
+    monkeypatch.setattr(DaskParts, "ask", watched)
+    return asked
+
+
+def settled(client):
+    """How many futures the client holds once all that was let go of is gone."""
+    import gc
+
+    gc.collect()
+
+    async def nothing():
+        return None
+
+    client.sync(nothing)  # let go of in the client's own thread, in order
+    return len(client.futures)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 import sys
+from types import SimpleNamespace
 
 import dask.array as da
 import numpy as np
@@ -13,47 +11,85 @@ import pytest
 
 import maxmargin
 from maxmargin import spread as on_dask
-from maxmargin.spread import dask_parts
-from tests.spread.helpers import clouds, spread
+from maxmargin.spread import dask_parts, patience
+from maxmargin.spread.patience import ClusterLost
+from tests.spread.helpers import Deadly, at_question, clouds, spread
 
 
-@pytest.mark.parametrize("forget", [10, 1000])  # from copies of memories, or from the data on
-def test_a_worker_killed_in_the_middle_does_not_change_the_answer(client, monkeypatch, forget):
-    X, y = clouds(200, 3)
-    killed = []
-    ask = dask_parts.DaskParts.ask
+@pytest.mark.parametrize(
+    ("name", "parameters", "k", "question"),
+    [
+        ("LinearSVM", {"tol": 1e-3}, 2, 7),
+        ("LinearSVM", {"tol": 1e-2, "C": 0.1}, 3, 5),
+        ("LinearSVM", {"tol": 1e-2, "C": 0.1, "multiclass": "rest"}, 3, 5),
+        ("LogisticRegression", {"tol": 1e-4}, 3, 2),
+        ("LeastSquaresClassifier", {}, 3, 2),
+    ],
+)
+def test_a_worker_that_dies_in_the_middle_does_not_change_the_answer(
+    client, monkeypatch, tmp_path, name, parameters, k, question
+):
+    # Two classes from copies of memories; the others from the data on.
+    monkeypatch.setattr(dask_parts, "FORGET", 4 if k == 2 else 1000)
+    X, y = clouds(120, 3, k=k)
+    marker = tmp_path / "died"
+    at_question(monkeypatch, question, lambda parts, task: Deadly(task, marker))
+    model = getattr(on_dask, name)(**parameters).fit(*spread(X, y, [50, 90]))
+    assert marker.exists()
+    tol = parameters.get("tol", 1e-8)
+    assert model.certificate_.holds(tol)
+    exact = getattr(maxmargin, name)(**{**parameters, "tol": 1e-6} if "tol" in parameters else {})
+    exact.fit(X, y)
+    if name == "LeastSquaresClassifier":
+        assert model.coef_ == pytest.approx(exact.coef_, rel=1e-8, abs=1e-10)
+    else:
+        assert model.certificate_.primal == pytest.approx(exact.certificate_.primal, rel=1.1 * tol)
 
-    def watched(self, task, *told):
-        if self.traffic.rounds == 15:
-            pid = next(iter(client.run(os.getpid).values()))
-            os.kill(pid, signal.SIGKILL)
-            killed.append(pid)
-        yield from ask(self, task, *told)
 
-    monkeypatch.setattr(dask_parts.DaskParts, "ask", watched)
-    monkeypatch.setattr(dask_parts, "FORGET", forget)
-    model = on_dask.LinearSVM(tol=1e-4).fit(*spread(X, y, [50, 120]))
-    assert killed
-    assert model.certificate_.holds(1e-4)
-    exact = maxmargin.LinearSVM(tol=1e-6).fit(X, y).certificate_.primal
-    assert model.certificate_.primal == pytest.approx(exact, rel=1.1e-4)
+def test_a_cluster_without_workers_is_told_of(monkeypatch):
+    import distributed
+
+    monkeypatch.setattr(patience, "PATIENCE", 0.05)
+    DX, Dy = spread(*clouds(), [100])
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        distributed.Client(empty) as client,
+    ):
+        model = on_dask.LinearSVM()
+        with pytest.raises(ClusterLost, match=r"no worker for 0\.05 seconds"):
+            model.fit(DX, Dy)
+        assert not hasattr(model, "classes_")
+        # All lost after the rows were spread out: the question stays without an answer.
+        with pytest.raises(ClusterLost, match="no worker"):
+            patience.gather(client, [client.submit(int, 1)])
 
 
-def test_a_client_that_comes_back(cluster):
+def test_errors_of_dask_that_mean_a_lost_cluster_say_what_to_do():
+    from asyncio import CancelledError
+
+    from distributed import KilledWorker
+
+    with pytest.raises(ClusterLost, match="smaller partitions"), patience.in_words():
+        raise KilledWorker("_run", SimpleNamespace(address="tcp://nowhere"), 3)
+    with pytest.raises(ClusterLost, match="start the fit afresh"), patience.in_words():
+        raise CancelledError
+
+
+def test_a_client_that_comes_back(threads):
     import distributed
 
     X, y = clouds()
     model = on_dask.LogisticRegression(tol=1e-3, warm_start=True)
     steps = []
     for _ in range(2):
-        with distributed.Client(cluster.scheduler_address) as client:
+        with distributed.Client(threads.scheduler_address) as client:
             client.wait_for_workers(1)
             steps.append(model.fit(*spread(X, y, [100])).n_iter_)
             assert model.certificate_.holds(1e-3)
     assert steps[1] <= steps[0]
 
 
-def test_traffic_grows_with_columns_not_with_rows(client):
+def test_traffic_grows_with_columns_not_with_rows(near):
     largest = {}
     for n, d in ((60, 600), (180, 600), (60, 1200)):
         rng = np.random.default_rng(0)
@@ -67,14 +103,14 @@ def test_traffic_grows_with_columns_not_with_rows(client):
     assert largest[60, 600] < 8 * 600 * 6  # a few vectors as long as w
 
 
-def test_bad_values_are_named_with_their_partition(client):
+def test_bad_values_are_named_with_their_partition(near):
     X, y = clouds()
     X[130, 2] = np.nan
     with pytest.raises(ValueError, match=r"Partition 1 of X holds NaN.*row 30"):
         on_dask.LinearSVM().fit(*spread(X, y, [100]))
 
 
-def test_rows_that_do_not_match(client):
+def test_rows_that_do_not_match(near):
     X, y = clouds()
     DX, Dy = spread(X, y, [100])
     other = da.from_array(y, chunks=70)
@@ -87,7 +123,7 @@ def test_rows_that_do_not_match(client):
         on_dask.LinearSVM().fit(unknown, y)
 
 
-def test_refusals_say_what_to_do(client):
+def test_refusals_say_what_to_do(near):
     X, y = clouds(k=3)
     DX, Dy = spread(X, y, [100])
     with pytest.raises(TypeError, match=r"maxmargin\.LinearSVM"):
@@ -100,18 +136,24 @@ def test_refusals_say_what_to_do(client):
     assert not hasattr(model, "classes_")
 
 
-def test_without_a_client_a_local_cluster_is_made_and_closed():
-    code = (
-        "from tests.spread.helpers import clouds, spread\n"
-        "from maxmargin.spread import LinearSVM\n"
-        "import distributed\n"
-        "model = LinearSVM(tol=1e-3).fit(*spread(*clouds(), [100]))\n"
-        "print(model.where_)\n"
-        "try:\n    distributed.get_client()\nexcept ValueError:\n    print('closed')\n"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "started for this fit and closed after it" in found.stdout
-    assert "closed" in found.stdout.splitlines()[-1]
+def test_without_a_client_a_local_cluster_is_made_and_closed(monkeypatch):
+    import distributed
+
+    with pytest.raises(ValueError, match="No global client"):
+        distributed.get_client()
+    made = []
+
+    class Noted(distributed.LocalCluster):
+        def __init__(self, *args, **more):
+            super().__init__(*args, **more)
+            made.append(self)
+
+    monkeypatch.setattr(distributed, "LocalCluster", Noted)
+    model = on_dask.LeastSquaresClassifier().fit(*spread(*clouds(), [100]))
+    assert "started for this fit and closed after it" in model.where_
+    assert [cluster.status for cluster in made] == [distributed.Status.closed]
+    with pytest.raises(ValueError, match="No global client"):
+        distributed.get_client()
 
 
 def test_a_missing_extra_is_named(monkeypatch):

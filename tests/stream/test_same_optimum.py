@@ -84,6 +84,25 @@ def test_closed_forms_are_equal(model, k, kind):
     assert verify(streamed, X, y).holds(1e-8)
 
 
+@pytest.mark.parametrize("k", [2, 4])
+def test_ridges_and_shrinkage_are_chosen_as_in_memory(k):
+    X, y = noisy(n=1500, k=k)
+    model = LeastSquaresClassifier(alphas=[0.1, 10.0, 1000.0])
+    streamed, whole = fit_stream(clone(model), cut(X, y), memory=SMALL), clone(model).fit(X, y)
+    assert streamed.alpha_ == whole.alpha_
+    np.testing.assert_allclose(
+        streamed.path_.loo.squared_error, whole.path_.loo.squared_error, rtol=1e-9
+    )
+    np.testing.assert_allclose(streamed.coef_, whole.coef_, rtol=1e-9, atol=1e-10)
+    model = FisherDiscriminant(shrinkage="auto")
+    streamed, whole = fit_stream(clone(model), cut(X, y), memory=SMALL), clone(model).fit(X, y)
+    np.testing.assert_allclose(streamed.coef_, whole.coef_, rtol=1e-8, atol=1e-10)
+    assert verify(streamed, X, y).holds(1e-8)
+    weight = np.random.default_rng(1).random(len(y))
+    with pytest.raises(ValueError, match="examples of equal weight"):
+        fit_stream(clone(model), cut(X, y, weight), memory=SMALL)
+
+
 @pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("average", [False, True])

@@ -161,6 +161,11 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     def dual_coef_(self):
         """Signed multipliers of the support vectors: ``coef_ == dual_coef_ @ X[support_]``."""
         check_is_fitted(self)
+        if not hasattr(self, "alpha_"):
+            raise AttributeError(
+                "dual_coef_ needs the multiplier of every row, and a LinearSVM that was fitted to "
+                "a stream or on a cluster does not keep them. Fit the rows in memory."
+            )
         return self._form().dual_coef(self)
 
     def _recertify(self, X, codes, weight):

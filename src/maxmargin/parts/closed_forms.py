@@ -1,4 +1,4 @@
-"""Least squares and Fisher's discriminant over parts: sums of products, then a look at the data.
+"""Least squares over parts: sums of products, then a look at the data.
 
 A Gram matrix, d × d in float64, is added up over the parts about their common centres and
 factored as it would be in memory.  What the factor leaves is corrected by refinement, each step
@@ -7,21 +7,22 @@ of which is a pass, and the last pass is the certificate.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
+from scipy.linalg import eigh, qr
 
-from ..certify.fisher import FisherCriterion
 from ..certify.normal_equations import Gradient, NormalEquations, certify_least_squares, gradient
 from ..problem.targets import OneOfK
-from ..represent.design import Design
-from ..solve.discriminant import Directions, directions, recertify
+from ..represent.design import GRAM_ROWS, PASS_VALUES, Design
 from ..solve.least_squares import LARGEST_SPARSE, column_factors, system_of
 from ..solve.refine import best_of, refined
-from ..solve.within import Spread
 from .parts import Block, Parts, total
+
+# Columns up to which a d × d matrix more may travel, for what a Gram matrix is too rough for.
+MOST_COLUMNS = 2000
 
 
 def class_sums(block: Block, memory, k: int):
@@ -45,6 +46,24 @@ def _gram(block: Block, memory, centres, factor):
     """AᵀA; of sparse rows about one centre only, which keeps them sparse."""
     G = np.tril(_part(block, centres, factor).column_gram(np.float64))
     return memory, G
+
+
+def _triangle(block: Block, memory, centres, factor):
+    """R of QR of A: as many rows as columns, with the same Gram matrix and none of its rounding."""
+    design = _part(block, centres, factor)
+    d = design.shape[1]
+    slices = design.parts(PASS_VALUES, max(GRAM_ROWS, d))
+    return memory, below_each_other(design.rows(some) for some in slices)
+
+
+def below_each_other(blocks: Iterable[np.ndarray]) -> np.ndarray:
+    """R of all blocks together."""
+    R = None
+    for block in blocks:
+        both = block if R is None else np.vstack([R, block])
+        R = qr(both, mode="r", check_finite=False)[0][: block.shape[1]]
+    assert R is not None
+    return R
 
 
 def _normal(block: Block, memory, W, centres, factor):
@@ -79,6 +98,7 @@ class PartsDesign:
         self.centres = means / per if groups else (mean if centred else np.zeros((1, d)))
         self.middle = mean[0]
         self.factor: np.ndarray | None = None
+        self.scale: np.ndarray | None = None
         # Passes are dear: the Gram matrix is made once, in float64, as of sparse data in memory.
         self.X = sparse.csr_array((0, d))
         self.shape = (max(n, d + 1), d)
@@ -94,6 +114,10 @@ class PartsDesign:
         self.factor, self.mass = factor, self.counted * factor
         self.G = None
 
+    def rescale(self, scale: np.ndarray) -> None:
+        """Count every column so many times, after it is centred."""
+        self.scale, self.G = scale, None
+
     def _known(self) -> np.ndarray:
         if self.G is None:
             whole = len(self.centres) == 1 or not getattr(self.all, "sparse", False)
@@ -102,6 +126,8 @@ class PartsDesign:
             if not whole:  # what lies between the centres is not within the classes
                 apart = np.sqrt(self.mass)[:, None] * (self.centres - self.middle)
                 self.G = self.G - np.tril(apart.T @ apart)
+            if self.scale is not None:
+                self.G = self.G * self.scale * self.scale[:, None]
         return self.G
 
     def column_gram(self, dtype=np.float64) -> np.ndarray:
@@ -112,109 +138,89 @@ class PartsDesign:
 
     def normal(self, W: np.ndarray) -> np.ndarray:
         """AᵀAW from the data."""
-        return total(self.all, _normal, W, self.centres, self.factor)
+        if self.scale is None:
+            return total(self.all, _normal, W, self.centres, self.factor)
+        D = self.scale[:, None]
+        return D * total(self.all, _normal, D * W, self.centres, self.factor)
 
     def parts(self, values: int, fewest: int = 16, stored: bool = False) -> Iterator[slice]:
         yield slice(0, self.shape[1])
 
     def rows(self, part: slice) -> np.ndarray:
-        """d rows with the same Gram matrix as all rows."""
+        """d rows with the same Gram matrix as all rows, by QR of the parts where d is moderate."""
+        if self.shape[1] <= MOST_COLUMNS:
+            R = below_each_other(self.all.ask(_triangle, self.centres, self.factor))
+            return R if self.scale is None else R * self.scale
         values, V = eigh(self._known(), lower=True, check_finite=False)
         return np.sqrt(np.maximum(values, 0.0))[:, None] * V.T
 
 
-class Found:
+class Found(NamedTuple):
     """W and b of least squares with their certificate."""
 
-    def __init__(self, coef: np.ndarray, intercept: np.ndarray, certificate: NormalEquations):
-        self.coef, self.intercept, self.certificate = coef, intercept, certificate
+    coef: np.ndarray
+    intercept: np.ndarray
+    certificate: NormalEquations
 
 
-class LeastSquares:
-    """The problem over parts: one-of-k targets, or −1 and +1 for two classes, as
-    ``LeastSquaresClassifier`` has them.  ``offset``: the scores at the mean of the rows."""
+class Targets:
+    """One-of-k targets, or −1 and +1 for two classes, as ``LeastSquaresClassifier`` has them."""
 
-    def __init__(self, parts: Parts, k: int, alpha: float, free: bool):
-        sums = total(parts, class_sums, k)
-        self.parts, self.k, self.alpha = parts, k, alpha
-        self.design = PartsDesign(parts, sums, centred=free)
-        shares = sums[0] / sums[0].sum()
+    def __init__(self, parts: Parts, k: int, free: bool):
+        mass, means, n = total(parts, class_sums, k)
+        self.parts, self.k = parts, k
+        self.design = PartsDesign(parts, (mass, means, n), centred=free)
+        shares = mass / mass.sum()
         each = np.array([[-1.0], [1.0]]) if k == 2 else np.eye(k)
         self.offset = (shares[1:] - shares[:1] if k == 2 else shares) if free else None
         about = 0.0 if self.offset is None else self.offset
-        self.length = float(np.sqrt(sums[0] @ ((each - about) ** 2).sum(axis=1))) or 1.0
+        self.length = float(np.sqrt(mass @ ((each - about) ** 2).sum(axis=1))) or 1.0
+        self.first: Gradient = self.gradient(None)
 
-    def look(self, W):
-        """The gradient at W, one pass."""
-        seen: Gradient = total(
-            self.parts, _gradient, W, self.offset, self.design.centres, self.k
-        )  # fmt: skip
-        seen = seen if W is None else seen._replace(W=seen.W - self.alpha * W)
-        return seen.W, seen.relative(self.design, self.length), seen  # type: ignore[arg-type]
+    def gradient(self, W, alpha: float = 0.0) -> Gradient:
+        """Minus the gradient at W, one pass."""
+        seen = total(self.parts, _gradient, W, self.offset, self.design.centres, self.k)
+        return seen if W is None else seen._replace(W=seen.W - alpha * W)
 
-    def certify(self, W, factor, steps: int, seen: Gradient) -> NormalEquations:
-        design = self.design
-        system = system_of(design, factor, steps, 0)  # type: ignore[arg-type]
+    def certify(self, W, alpha: float, factor, steps: int, seen: Gradient) -> NormalEquations:
+        design: Any = self.design
+        system = system_of(design, factor, steps, 0)
         design.shape = (design.rows_in_all, design.shape[1])
-        return certify_least_squares(
-            design, None, W, self.offset, self.alpha, system, self.length, seen  # type: ignore[arg-type]
-        )  # fmt: skip
+        return certify_least_squares(design, None, W, self.offset, alpha, system, self.length, seen)
+
+    def model(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """coef and intercept."""
+        bias = np.zeros(W.shape[1])
+        if self.offset is not None:
+            bias = self.offset - self.design.mean @ W
+        return np.ascontiguousarray(W.T), bias
 
 
 def solve_least_squares(parts: Parts, k: int, alpha: float, free: bool) -> Found:
-    """W and b by a factor of the Gram matrix, refined by passes."""
-    problem = LeastSquares(parts, k, alpha, free)
-    first, _, _ = problem.look(None)
+    """The minimiser of ½ Σ s ‖W x + b − t‖² + ½ α‖W‖²."""
+    return solve_targets(Targets(parts, k, free), alpha)
+
+
+def solve_targets(asked: Targets, alpha: float, factors=None) -> Found:
+    """The same; ``factors`` of the system may be given by a caller who has one."""
+    design: Any = asked.design
+
+    def look(W):
+        seen = asked.gradient(W, alpha)
+        return seen.W, seen.relative(design, asked.length), seen
+
     factor, best = best_of(
-        column_factors(problem.design, alpha),  # type: ignore[arg-type]
-        lambda factor: refined(factor, first, problem.look),
+        factors or column_factors(design, alpha),
+        lambda factor: refined(factor, asked.first.W, look),
     )
-    W, offset = best.X, problem.offset
-    proof = problem.certify(W, factor, best.steps, best.seen)
-    bias = np.zeros(W.shape[1]) if offset is None else offset - problem.design.mean @ W
-    return Found(np.ascontiguousarray(W.T), bias, proof)
+    W = best.X
+    return Found(*asked.model(W), asked.certify(W, alpha, factor, best.steps, best.seen))
 
 
 def check_least_squares(parts: Parts, k: int, alpha: float, free: bool, W, b) -> NormalEquations:
     """The certificate of weights W, (outputs, d), and biases b, whoever found them."""
-    problem = LeastSquares(parts, k, alpha, free)
+    asked = Targets(parts, k, free)
     if free:
-        problem.offset = b + problem.design.mean @ W.T
-    factor = next(iter(column_factors(problem.design, alpha)))  # type: ignore[arg-type]
-    return problem.certify(W.T, factor, 0, problem.look(W.T)[2])
-
-
-def solve_fisher(
-    parts: Parts, k: int, priors: np.ndarray | None, plain: bool, shrinkage: float, most: int
-) -> tuple[Directions, np.ndarray, np.ndarray]:
-    """Directions with their proof, the class means, and the priors."""
-    spread, means, share = fisher_spread(parts, k, priors, plain, shrinkage)
-    return directions(spread, (means - share @ means).T, share, most), means, share
-
-
-def check_fisher(parts: Parts, k: int, priors, plain: bool, shrinkage: float, V) -> FisherCriterion:
-    """The certificate of directions V, whoever found them."""
-    spread, means, share = fisher_spread(parts, k, priors, plain, shrinkage)
-    return recertify(spread, (means - share @ means).T, share, V)
-
-
-def fisher_spread(parts: Parts, k: int, priors, plain: bool, shrinkage: float):
-    """The spread within the classes, their means and priors.
-
-    ``plain``: means only, without the spread within the classes.
-    """
-    sums = total(parts, class_sums, k)
-    design = PartsDesign(parts, sums, groups=True)
-    share = sums[0] / sums[0].sum() if priors is None else priors
-    design.weigh(share / sums[0])
-    d = design.shape[1]
-    variance = float((design.column_norms() ** 2).mean())
-    kept: PartsDesign | None = design
-    ridge = 0.0
-    if plain or shrinkage == 1.0:
-        kept, ridge = None, variance or 1.0
-    elif shrinkage:
-        design.weigh((1.0 - shrinkage) * share / sums[0])
-        ridge = shrinkage * variance
-    spread = Spread(kept, ridge, np.ones(d))  # type: ignore[arg-type]
-    return spread, design.centres, share
+        asked.offset = b + asked.design.mean @ W.T
+    factor = next(iter(column_factors(asked.design, alpha)))  # type: ignore[arg-type]
+    return asked.certify(W.T, alpha, factor, 0, asked.gradient(W.T, alpha))

@@ -62,6 +62,12 @@ def _page(result, X, y, name: str) -> str:
         )
     if X is None or y is None:
         raise ValueError("The report of a model needs the rows it was fitted to: give X and y.")
+    if hasattr(X, "__dask_graph__") or hasattr(y, "__dask_graph__"):
+        raise TypeError(
+            "The report shows single rows, but X and y are on a cluster. Give some of them, "
+            "for instance X[:10_000].compute() and y[:10_000].compute(); errors are then counted "
+            "on these."
+        )
     return fit_report(_fitted(result, X, y, name))
 
 

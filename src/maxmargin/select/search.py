@@ -86,7 +86,7 @@ class CSearch:
             self._choose(search, Cs)
             self._refit(search, data)
         if not whole:
-            self._tell_of_interrupt(search)
+            self._tell_of_interrupt(search.complete)
         return self
 
     def plain(self):
@@ -130,8 +130,7 @@ class CSearch:
         params = set(self.get_params(deep=False)) | {"C", "warm_start"}
         vars(self).update({k: v for k, v in vars(model).items() if k not in params})
 
-    def _tell_of_interrupt(self, search: Search) -> None:
-        done = search.complete
+    def _tell_of_interrupt(self, done: int) -> None:
         warnings.warn(
             f"{type(self).__name__} was interrupted from the keyboard: C was chosen among the "
             f"first {done} of {len(self.Cs_)} values, up to C = {self.Cs_[done - 1]:.4g}, for "
@@ -238,22 +237,27 @@ class Search:
     def results(self) -> dict:
         """As ``GridSearchCV`` writes it, for every C that all folds have got to."""
         done = slice(0, self.complete)
-        scores, Cs = self.scores[:, done], self.Cs[done]
-        mean = scores.mean(axis=0)
-        known = np.where(np.isnan(mean), -np.inf, mean)
-        return {
-            "param_C": Cs,
-            "params": [{"C": float(C)} for C in Cs],
-            **{f"split{i}_test_score": row for i, row in enumerate(scores)},
-            "mean_test_score": mean,
-            "std_test_score": scores.std(axis=0),
-            "rank_test_score": 1 + (known[:, None] < known).sum(axis=1),
-            "mean_fit_time": self.fit_times[:, done].mean(axis=0),
-            "std_fit_time": self.fit_times[:, done].std(axis=0),
-            "mean_score_time": self.score_times[:, done].mean(axis=0),
-            "std_score_time": self.score_times[:, done].std(axis=0),
-            "max_relative_gap": self.gaps[:, done].max(axis=0),
-        }
+        told = (self.scores, self.fit_times, self.score_times, self.gaps)
+        return search_results(self.Cs[done], *(each[:, done] for each in told))
+
+
+def search_results(Cs, scores, fit_times, score_times, gaps) -> dict:
+    """As ``GridSearchCV`` writes it, from what every fold (row) told of every C (column)."""
+    mean = scores.mean(axis=0)
+    known = np.where(np.isnan(mean), -np.inf, mean)
+    return {
+        "param_C": Cs,
+        "params": [{"C": float(C)} for C in Cs],
+        **{f"split{i}_test_score": row for i, row in enumerate(scores)},
+        "mean_test_score": mean,
+        "std_test_score": scores.std(axis=0),
+        "rank_test_score": 1 + (known[:, None] < known).sum(axis=1),
+        "mean_fit_time": fit_times.mean(axis=0),
+        "std_fit_time": fit_times.std(axis=0),
+        "mean_score_time": score_times.mean(axis=0),
+        "std_score_time": score_times.std(axis=0),
+        "max_relative_gap": gaps.max(axis=0),
+    }
 
 
 def _splits(cv, data: Data, groups) -> list:

@@ -15,7 +15,9 @@ range of A rule both sums (e_i = r_i / (1 − h_i), h the leverage); the others 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -62,7 +64,7 @@ def spectrum(design: Design) -> Spectrum:
     columns = side(design) == "columns"
     of_gram = spectrum_of_gram(design.column_gram() if columns else design.row_gram())
     full = of_gram.rank == min(n - len(design.centres), d)
-    if full and of_gram.values.min(initial=0.0) > ROUGH * of_gram.values.max(initial=0.0):
+    if full and of_gram.values.min(initial=np.inf) > ROUGH * of_gram.values.max(initial=0.0):
         return of_gram
     if columns:
         parts = design.parts(PASS_VALUES, max(GRAM_ROWS, d))
@@ -86,25 +88,51 @@ def coefficients(design: Design, known: Spectrum, H: np.ndarray, alphas) -> np.n
 def leave_one_out(design, targets, offset, known: Spectrum, H, alphas, keep=True) -> LeaveOneOut:
     """Errors of every row by the formula above; ``known`` and ``H`` as for ``coefficients``."""
     n, k, count = design.shape[0], targets.width, len(alphas)
-    squared, wrong, mass = np.zeros(count), np.zeros(count), 0.0
     scores = np.empty((count, n, k)) if keep else None
-    for part, U, beta, v2 in _left_vectors(design, known, H, offset is not None):
+    vectors = _left_vectors(design, known, H, offset is not None)
+
+    def weights(alpha):
+        return coefficients(design, known, H, [alpha])[0]
+
+    sums = sum_left_out(design, targets, offset, known.values, vectors, alphas, weights, scores)
+    return sums.mean(alphas, hasattr(targets, "mistakes_of"), scores)
+
+
+class LeftOut(NamedTuple):
+    """Σ s ‖e‖² and Σ s over rows misclassified, for every α, and Σ s: these add up over parts."""
+
+    squared: np.ndarray
+    wrong: np.ndarray
+    mass: float
+
+    def mean(self, alphas, classes: bool, scores=None) -> LeaveOneOut:
+        error = self.wrong / self.mass if classes else None
+        alphas = np.asarray(alphas, dtype=float)
+        return LeaveOneOut(alphas, self.squared / self.mass, error, scores)
+
+
+def sum_left_out(
+    design, targets, offset, values, vectors, alphas, weights: Callable, scores=None
+) -> LeftOut:
+    """Over the rows of ``vectors``; ``weights(α)`` is the model for rows of weight zero."""
+    squared, wrong, mass = np.zeros(len(alphas)), np.zeros(len(alphas)), 0.0
+    shift = 0.0 if offset is None else offset
+    for part, U, beta, v2 in vectors:
         T = targets.block(part)
-        shift = 0.0 if offset is None else offset
         root = np.ones(len(T)) if design.root is None else design.root[part]
         for a, alpha in enumerate(alphas):
-            out = left_out(U, known.values, beta, (T - shift) * root[:, None], v2, alpha)
+            out = left_out(U, values, beta, (T - shift) * root[:, None], v2, alpha)
             E = out / np.where(root > 0, root, 1.0)[:, None]
             if (root == 0).any():  # out already
-                E[root == 0] = _unseen(design, part, T - shift, known, H, alpha)[root == 0]
+                unseen = T - shift - design.points(part) @ weights(alpha)
+                E[root == 0] = unseen[root == 0]
             squared[a] += float(root**2 @ (E * E).sum(axis=1))
             if hasattr(targets, "mistakes_of"):
                 wrong[a] += float(root**2 @ targets.mistakes_of(part, T - E))
             if scores is not None:
                 scores[a, part] = T - E
         mass += float(root @ root)
-    error = wrong / mass if hasattr(targets, "mistakes_of") else None
-    return LeaveOneOut(np.asarray(alphas, dtype=float), squared / mass, error, scores)
+    return LeftOut(squared, wrong, mass)
 
 
 def _left_vectors(design, known, H, free):
@@ -114,10 +142,15 @@ def _left_vectors(design, known, H, free):
     if side(design) == "rows":
         yield slice(0, n), known.V, known.V.T @ H, v2
         return
-    size = np.sqrt(known.values)
-    beta = (known.V.T @ H) / size[:, None]
+    yield from column_vectors(design, known.V, known.values, H, v2)
+
+
+def column_vectors(design, V, values, H, v2):
+    """The same from the spectrum of AᵀA: U = A V/√λ."""
+    size = np.sqrt(values)
+    beta = (V.T @ H) / size[:, None]
     for part in design.parts(PASS_VALUES):
-        yield part, (design.rows(part) @ known.V) / size, beta, v2[part]
+        yield part, (design.rows(part) @ V) / size, beta, v2[part]
 
 
 def left_out(U, values, beta, B, v2, alpha: float) -> np.ndarray:
@@ -132,9 +165,3 @@ def left_out(U, values, beta, B, v2, alpha: float) -> np.ndarray:
         return u / np.where(P > 0, P, np.inf)
     inside = u / np.where(P > 0, P, np.inf)
     return np.where(outside > INSIDE, left / np.where(outside > INSIDE, outside, 1.0), inside)
-
-
-def _unseen(design, part, T, known, H, alpha) -> np.ndarray:
-    """Plain residuals, of rows with weight zero."""
-    W = coefficients(design, known, H, [alpha])[0]
-    return T - design.points(part) @ W

@@ -18,6 +18,7 @@ _HOME = {
     "LinearSVMCV": "search",
     "LogisticRegressionCV": "search",
     "verify": "verify",
+    "ClusterLost": "patience",
 }
 
 __all__ = list(_HOME)

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from ..estimators.validation import all_or_nothing
-from .extra import some_client
-from .inputs import Data, is_dask, spread_out
+from .extra import need_dask, some_client
+from .inputs import Data, is_dask, labels, matched, numbers, spread_out, whole_rows
+from .scoring import Judge, hear, judge_of, verdict
+from .traffic import Traffic
 
 # What the estimators in memory know of every training row, and these do not.
 PER_ROW = (
     "alpha_", "support_", "support_kind_", "slack_", "_codes",
     "_alpha_rows", "_alpha_values", "_alpha_machines",
 )  # fmt: skip
+# What only these know, and what a block of rows need not be told of the fit.
+ON_CLUSTER = ("where_", "traffic_", "_kept")
+TOLD = ("certificate_", "history_", "path_")
+
+
+class Kept(NamedTuple):
+    """Parts for the next fit, and the name of the data they hold."""
+
+    name: str
+    data: Data
 
 
 class OnDask:
@@ -27,6 +39,9 @@ class OnDask:
     """
 
     _weigh_classes = True
+    _goes_on = False  # whether a warm start needs what the parts remember
+    warm_start: bool
+    class_weight: Any
 
     def fit(self, X, y, sample_weight=None):
         """Fit to a Dask array or dataframe X and labels y, on the current client's cluster.
@@ -34,14 +49,51 @@ class OnDask:
         Without a client a LocalCluster is started, and closed when the fit is done.
         """
         with all_or_nothing(self), some_client() as (client, where):
-            data = spread_out(self, client, X, y, sample_weight, self._weigh_classes)
+            data = self._spread_out(client, X, y, sample_weight)
             with closing(data.parts):
                 self._introduce(data)
                 self.where_ = f"{data.parts.n_parts} parts on {where}"
-                self._fit_parts(data)
+                try:
+                    self._fit_parts(data)
+                except KeyboardInterrupt:
+                    raise KeyboardInterrupt(
+                        f"{type(self).__name__} was interrupted before it had a model to keep; it "
+                        "is as it was before this fit."
+                    ) from None
                 self.traffic_ = data.parts.traffic
         self._farewell()
         return self
+
+    def _spread_out(self, client, X, y, sample_weight) -> Data:
+        """The parts of an earlier fit, with their memories, where ``warm_start`` goes on from
+        them; else new ones."""
+        kept: Kept | None = self.__dict__.pop("_kept", None)
+        if not (self._goes_on and self.warm_start):
+            return spread_out(self, client, X, y, sample_weight, self._weigh_classes)
+        dask, _ = need_dask()
+        name = dask.base.tokenize(X, y, sample_weight, self.class_weight)
+        if kept is not None and kept.name == name and kept.data.parts.alive(client):
+            data = kept.data
+            data.parts.traffic = Traffic(data.parts.n_parts)
+        else:
+            data = spread_out(self, client, X, y, sample_weight, self._weigh_classes)
+        self._kept = Kept(name, data)
+        return data
+
+    def __getattr__(self, name: str):
+        """Only asked for what is not there."""
+        kind = type(self).__name__
+        if name in PER_ROW and "classes_" in vars(self):
+            raise AttributeError(
+                f"{name} is known of every row and stays with the partitions; {kind} of "
+                f"maxmargin.spread does not have it. Fit maxmargin.{kind} to rows in memory."
+            )
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
+
+    def __getstate__(self):
+        """Futures stay with the client; a copy of the model starts afresh."""
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_kept"}
 
     def _introduce(self, data: Data) -> None:
         for name in (*PER_ROW, "feature_names_in_"):
@@ -56,59 +108,92 @@ class OnDask:
     def _farewell(self) -> None:
         """Warnings, after all is settled."""
 
+    def plain(self):
+        """The estimator of ``maxmargin`` that this one is on a cluster, as fitted.
+
+        Parameters, coefficients, certificate, history and names are the same; it knows nothing of
+        Dask.  What it would know of every row had it been fitted in memory is not there.
+        """
+        check_is_fitted(self)
+        base = next(base for base in type(self).__mro__ if not issubclass(base, OnDask))
+        given = self.get_params(deep=False)
+        model = base(**given)
+        left = {*given, *ON_CLUSTER}
+        vars(model).update({k: v for k, v in vars(self).items() if k not in left})
+        return model
+
+    def score(self, X, y, sample_weight=None):
+        """Accuracy, as in memory; of a Dask collection only numbers of each class come here."""
+        if not is_dask(X):
+            return super().score(X, y, sample_weight)  # type: ignore[misc]
+        return self._judged("accuracy", X, y, sample_weight)
+
     def decision_function(self, X):
         """As in memory; for a Dask collection a Dask array, computed when asked."""
-        return self._lazily(super().decision_function, X, np.float64)  # type: ignore[misc]
+        return self._lazily(super().decision_function, X)  # type: ignore[misc]
 
     def predict(self, X):
         """As in memory; for a Dask collection a Dask array, computed when asked."""
-        return self._lazily(super().predict, X, self.classes_.dtype)  # type: ignore[misc]
+        return self._lazily(super().predict, X)  # type: ignore[misc]
 
-    def _lazily(self, method: Any, X, dtype):
+    def _lazily(self, method: Any, X):
         check_is_fitted(self)
         if not is_dask(X):
             return method(X)
         import dask.array as da
 
-        X = X.to_dask_array() if hasattr(X, "to_dask_array") else X
-        X = X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-        # A small copy travels with every block, not what the fit has kept.
-        plain = _Plain(self, method.__name__)
-        wide = plain.width()
-        if wide == 1:
-            return da.map_blocks(plain, X, dtype=dtype, drop_axis=1, meta=np.empty(0, dtype))
-        meta = np.empty((0, 0), dtype)
-        return da.map_blocks(plain, X, dtype=dtype, chunks=(X.chunks[0], (wide,)), meta=meta)
+        X = self._known_rows(X)
+        block = OneBlock(self, method.__name__)
+        empty = block.nothing()
+        if empty.ndim == 1:
+            return da.map_blocks(block, X, dtype=empty.dtype, drop_axis=1, meta=empty)
+        chunks = X.chunks[0], empty.shape[1:]
+        return da.map_blocks(block, X, dtype=empty.dtype, chunks=chunks, meta=empty)
+
+    def _known_rows(self, X):
+        """A Dask array of whole rows, with the names and as many features as those of the fit."""
+        if hasattr(X, "columns"):
+            _check_feature_names(self, X._meta, reset=False)
+        X = whole_rows(X)
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return X
+
+    def _judged(self, scoring, X, y, sample_weight) -> float:
+        """The score of Dask collections; every block tells what it adds to it."""
+        dask, _ = need_dask()
+        check_is_fitted(self)
+        judge = judge_of(scoring, self)
+        rows = matched(X, y, sample_weight, self._known_rows(X))
+        witness = dask.delayed(OneBlock(self, judge.method).hear, pure=False)
+        said = dask.compute(*[witness(judge, *each) for each in zip(*rows, strict=True)])
+        return verdict(judge, self.classes_, said)
 
 
-class _Plain:
-    """A fitted model's method for one block of rows, without the rest of the model."""
+class OneBlock:
+    """A fitted model's method for one block of rows, without what the fit tells of itself."""
 
     def __init__(self, model, method: str):
-        self.base = next(base for base in type(model).__mro__ if not issubclass(base, OnDask))
-        kept = ("coef_", "intercept_", "classes_", "n_features_in_")
-        self.state = {name: getattr(model, name) for name in kept} | model.get_params(deep=False)
-        self.extra = {
-            name: value
-            for name in ("means_", "xbar_", "priors_", "scalings_", "_variance", "_log_priors")
-            if (value := model.__dict__.get(name)) is not None
-        }
-        self.method = method
+        self.model, self.method = model.plain(), method
+        self.__name__ = f"{type(model).__name__}.{method}"  # what Dask calls its tasks
+        for name in TOLD:
+            vars(self.model).pop(name, None)
+        # Names were compared when the collection came; blocks have none.
+        vars(self.model).pop("feature_names_in_", None)
 
-    def width(self) -> int:
-        """Columns of the answer."""
-        classes = len(self.state["classes_"])
-        scores = self.method == "decision_function" and classes == 2
-        return 1 if self.method == "predict" or scores else classes
+    def nothing(self) -> np.ndarray:
+        """The answer to no rows: its width and dtype are those of the answer to a row of zeros."""
+        return self(np.zeros((1, self.model.n_features_in_)))[:0]
 
-    def __call__(self, X):
-        from scipy import sparse
-
+    def __call__(self, X) -> np.ndarray:
         if X.shape[0] == 0:
-            shape = (0,) if self.width() == 1 else (0, self.width())
-            kind = self.state["classes_"].dtype if self.method == "predict" else np.float64
-            return np.empty(shape, kind)
-        model = self.base.__new__(self.base)
-        vars(model).update(self.state | self.extra)
-        X = X if sparse.issparse(X) else np.asarray(X)
-        return getattr(model, self.method)(X)
+            return self.nothing()
+        return np.asarray(getattr(self.model, self.method)(numbers(X)))
+
+    def hear(self, judge: Judge, X, y, weight):
+        weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+        y = labels(y)
+        return hear(judge, self.model, numbers(X), y, weight) if len(y) else None

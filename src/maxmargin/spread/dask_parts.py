@@ -14,6 +14,7 @@ from typing import Any
 
 from ..solve.threads import one_blas_thread
 from .extra import need_dask
+from .patience import gather
 from .traffic import Traffic
 
 # Questions after which the parts' memories are copied and their history is forgotten.
@@ -44,13 +45,17 @@ class DaskParts:
         """Ask all parts at once; the answers come in the order of the parts."""
         question = Told(task, told)
         self.traffic.ask(told)
-        submit = self.client.submit
+        submit, before = self.client.submit, self.state
         self.state = [
             submit(_run, block, state, question, pure=False)
             for block, state in zip(self.blocks, self.state, strict=True)
         ]
         answers = [submit(_answer, state, pure=False) for state in self.state]
-        found = self.client.gather(answers)
+        try:
+            found = gather(self.client, answers)
+        except BaseException:  # a question without an answer was not asked
+            self.state = before
+            raise
         self._asked += 1
         if self._asked % FORGET == 0:
             self._forget()
@@ -62,13 +67,18 @@ class DaskParts:
         """Ask one part, without a memory."""
         self.traffic.ask(told)
         future = self.client.submit(_run, self.blocks[part], None, Told(task, told), pure=False)
-        answer = self.client.submit(_answer, future, pure=False).result()
+        [answer] = gather(self.client, [self.client.submit(_answer, future, pure=False)])
         self.traffic.answer(answer)
         return answer
 
     def fork(self) -> DaskParts:
         """The same rows with a memory of their own."""
         return DaskParts(self.client, self.blocks, self.n_features, self.traffic)
+
+    def alive(self, client: Any) -> bool:
+        """Whether rows and memories are still there, on this client's cluster."""
+        held = [future for future in (*self.blocks, *self.state) if future is not None]
+        return client is self.client and all(future.status == "finished" for future in held)
 
     def _forget(self) -> None:
         """Give the memories names without a history, and each a copy on a second worker."""
@@ -79,7 +89,7 @@ class DaskParts:
             self.client.submit(_place, state, name, pure=False)
             for state, name in zip(self.state, names, strict=True)
         ]
-        self.client.gather(placed)
+        gather(self.client, placed)
         state = [shelf.get() for shelf in shelves]
         if len(self.client.scheduler_info()["workers"]) > 1:
             self.client.replicate(state, n=2)

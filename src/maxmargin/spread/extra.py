@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+from .patience import in_words
+
 
 def need_dask():
     """(dask, distributed), or an error that names the extra."""
@@ -27,12 +29,14 @@ def some_client():
     except ValueError:
         client = None
     if client is not None:
-        yield client, f"the client's cluster at {client.scheduler.address}"
+        with in_words():
+            yield client, f"the client's cluster at {client.scheduler.address}"
         return
     # Threads of this process: kernels and BLAS let go of the interpreter, and a script without
     # a guard around its main part can start no processes.
     with (
         distributed.LocalCluster(processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as client,
+        in_words(),
     ):
         yield client, "a LocalCluster of threads, started for this fit and closed after it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..estimators.validation import FLOATS, canonical, check_class_weight
 from ..parts.parts import Block
 from .dask_parts import DaskParts
 from .extra import need_dask
+from .patience import gather, wait_for_a_worker
 
 
 class Data(NamedTuple):
@@ -45,44 +47,64 @@ def spread_out(estimator: Any, client: Any, X, y, sample_weight, weigh: bool = T
             "or wrap them: dask.array.from_array(X, chunks=(100_000, -1))."
         )
     names = np.asarray(X.columns, dtype=object) if hasattr(X, "columns") else None
-    X = _rows(X)
-    y = _like_rows("y", y, X)
-    weight = None if sample_weight is None else _like_rows("sample_weight", sample_weight, X)
-    pieces = X.to_delayed().ravel().tolist()
-    labels = y.to_delayed().ravel().tolist()
-    weights = [None] * len(pieces) if weight is None else weight.to_delayed().ravel().tolist()
+    pieces, targets, weights = matched(X, y, sample_weight, whole_rows(X))
     homes = _homes(client, len(pieces))
     collect = dask.delayed(_collect, pure=False, nout=1)
     raw = []
     for home, group in zip(homes, np.array_split(np.arange(len(pieces)), len(homes)), strict=True):
         first, last = int(group[0]), int(group[-1]) + 1
-        part = collect(pieces[first:last], labels[first:last], weights[first:last], first)
+        part = collect(pieces[first:last], targets[first:last], weights[first:last], first)
         raw.append(client.compute(part, workers=[home], allow_other_workers=True))
-    seen = client.gather([client.submit(_seen, part, pure=False) for part in raw])
+    seen = gather(client, [client.submit(_seen, part, pure=False) for part in raw])
+    for part in seen:
+        if isinstance(part, Complaint):
+            raise ValueError(part.text)
     return _encode(estimator, client, raw, seen, names, weigh)
 
 
-def _rows(X):
+def matched(X, y, sample_weight, rows) -> tuple[list, list, list]:
+    """Pieces of the rows of X with their labels and weights, or with None."""
+    frame = hasattr(X, "columns")
+    pieces = rows.to_delayed().ravel().tolist()
+    found = []
+    for name, given in (("y", y), ("sample_weight", sample_weight)):
+        if given is None:
+            found.append([None] * len(pieces))
+        else:
+            found.append(_like_rows(name, given, rows, frame).to_delayed().ravel().tolist())
+    return pieces, *found
+
+
+def whole_rows(X):
     """A Dask array of whole rows."""
-    if hasattr(X, "to_dask_array"):
-        X = X.to_dask_array()
+    X = _array(X)
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, rows and features, got {X.ndim}.")
     return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
 
 
-def _like_rows(name: str, y, X):
+def _array(collection):
+    """A dataframe or series as an array."""
+    if not hasattr(collection, "to_dask_array"):
+        return collection
+    with warnings.catch_warnings():
+        # Columns of pandas' own types come as objects; ``numbers`` and ``labels`` know them.
+        warnings.filterwarnings("ignore", "Dask currently has limited support", UserWarning)
+        return collection.to_dask_array()
+
+
+def _like_rows(name: str, y, X, frame: bool):
     """A Dask vector cut like the rows of X."""
     import dask.array as da
 
     known = not np.isnan(X.chunks[0]).any()
-    if hasattr(y, "to_dask_array"):
-        y = y.to_dask_array()
+    y = _array(y)
     if not hasattr(y, "to_delayed"):
         if not known:
+            first = "X.to_dask_array(lengths=True)" if frame else "X.compute_chunk_sizes()"
             raise ValueError(
                 f"{name} is no Dask collection, and the chunk sizes of X are unknown, so its rows "
-                f"cannot be matched. Call X.compute_chunk_sizes() first, or make {name} from the "
+                f"cannot be matched. Give {first} instead of X, or make {name} from the "
                 "same collection as X."
             )
         y = np.asarray(y)
@@ -108,10 +130,8 @@ def _like_rows(name: str, y, X):
 
 def _homes(client, pieces: int) -> list[str]:
     """One worker for every part: each thread gets one, as far as partitions go."""
+    wait_for_a_worker(client)
     workers = client.scheduler_info(n_workers=-1)["workers"]
-    if not workers:
-        client.wait_for_workers(1)
-        workers = client.scheduler_info(n_workers=-1)["workers"]
     threads = {address: int(info["nthreads"]) for address, info in sorted(workers.items())}
     homes = [
         address
@@ -125,14 +145,23 @@ def _homes(client, pieces: int) -> list[str]:
 # --- on the workers -----------------------------------------------------------------------
 
 
-def _collect(pieces: list, labels: list, weights: list, first: int) -> Block:
+class Complaint(NamedTuple):
+    """What is wrong with a part.  An answer, not an error: Dask would print its traceback too."""
+
+    text: str
+
+
+def _collect(pieces: list, labels: list, weights: list, first: int) -> Block | Complaint:
     """The partitions of one part, checked and put together; labels as they came."""
     Xs, ys, ws = [], [], []
     for number, (X, y, weight) in enumerate(zip(pieces, labels, weights, strict=True), first):
-        X, y = _check_piece(X, y, number)
+        try:
+            X, y = _check_piece(X, y, number)
+            ws.append(_check_weight(weight, len(y), number))
+        except ValueError as error:
+            return Complaint(str(error))
         Xs.append(X)
         ys.append(y)
-        ws.append(_check_weight(weight, len(y), number))
     whole = [X for X in Xs if X.shape[0]] or Xs[:1]
     dtype = np.result_type(*whole) if len({X.dtype for X in whole}) > 1 else whole[0].dtype
     if any(sparse.issparse(X) for X in whole):
@@ -144,20 +173,47 @@ def _collect(pieces: list, labels: list, weights: list, first: int) -> Block:
     return Block(X, np.concatenate(ys), weight)
 
 
-def _check_piece(X, y, number: int):
-    if sparse.issparse(X):
-        X = X.tocsr()
-        values = X.data
-    else:
-        X = np.asarray(X)
-        values = X
-    if X.dtype not in FLOATS:
-        try:
-            X = X.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"Partition {number} of X holds what is no number: {error}") from None
-        values = X.data if sparse.issparse(X) else X
+def numbers(X):
+    """float32 or float64 rows, dense or CSR; what is missing becomes NaN."""
+    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    if X.dtype in FLOATS:
+        return X
+    if X.dtype == object:  # columns of pandas' own types
+        X = np.where(_missing(X), np.nan, X)
+    return X.astype(np.float64)
+
+
+def labels(y) -> np.ndarray:
+    """Labels of one dtype; whole numbers and truth values that come as objects are themselves."""
     y = np.asarray(y).ravel()
+    if y.dtype != object:
+        return y
+    kinds = {type(label) for label in y[~_missing(y)]}
+    for kind, dtype in ((bool | np.bool_, bool), (int | np.integer, np.int64)):
+        if kinds and len(y) and all(issubclass(each, kind) for each in kinds):
+            return y if _missing(y).any() else y.astype(dtype)
+    return y
+
+
+def _missing(values: np.ndarray) -> np.ndarray:
+    """Where there is None, NaN or pandas' NA among objects."""
+    try:
+        from pandas import isna
+    except ImportError:
+        return np.vectorize(lambda v: v is None or v != v, otypes=[bool])(values)
+    return isna(values)
+
+
+def _check_piece(X, y, number: int):
+    try:
+        X = numbers(X)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Partition {number} of X holds what is no number: {error}. Turn words and categories "
+            "into numbers first, for instance with dask.dataframe.get_dummies."
+        ) from None
+    values = X.data if sparse.issparse(X) else X
+    y = labels(y)
     if X.shape[0] != len(y):
         raise ValueError(
             f"Partition {number} has {X.shape[0]} rows in X, but {len(y)} labels in y. "
@@ -176,6 +232,12 @@ def _check_piece(X, y, number: int):
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError(f"Partition {number} of y holds NaN or infinity.")
+    if y.dtype == object and _missing(y).any():
+        row = int(np.flatnonzero(_missing(y))[0])
+        raise ValueError(
+            f"Partition {number} of y has no label in {int(_missing(y).sum())} rows, first in its "
+            f"row {row}. Drop such rows first."
+        )
     return X, y
 
 
@@ -197,10 +259,15 @@ class Seen(NamedTuple):
     dtype: np.dtype
 
 
-def _seen(block: Block) -> Seen:
+def _seen(block: Block | Complaint) -> Seen | Complaint:
+    if isinstance(block, Complaint):
+        return block
     y = block.y
     if len(y) and y.dtype.kind not in "iub":
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            return Complaint(str(error))
     return Seen(np.unique(y), block.X.shape[1], len(y), block.X.dtype)
 
 
@@ -241,21 +308,37 @@ def _encode(estimator, client, raw, seen: list[Seen], names, weigh: bool) -> Dat
     dtype = np.result_type(*[part.dtype for part in full])
     submit = client.submit
     blocks = [submit(_coded, part, classes, dtype, pure=False) for part in raw]
-    tallies = client.gather([submit(_tally, block, len(classes), pure=False) for block in blocks])
+    tallies = gather(client, [submit(_tally, block, len(classes), pure=False) for block in blocks])
     counts, mass = (sum(column) for column in zip(*tallies, strict=True))
-    by_class = getattr(estimator, "class_weight", None) if weigh else None
-    if by_class is not None:
-        weights = class_weights(by_class, classes, counts)
-        mass = mass * weights
-        blocks = [submit(_weighted, block, weights, pure=False) for block in blocks]
-    for label, weight in zip(classes, mass, strict=True):
+    parts = DaskParts(client, blocks, full[0].width)
+    data = Data(parts, classes, counts, mass, names, np.dtype(dtype))
+    return weighed(data, estimator) if weigh else data
+
+
+def weighed(data: Data, estimator) -> Data:
+    """Class weights into the rows' weights."""
+    by_class = weights_by_class(data, estimator)
+    if by_class is None:
+        return data
+    submit, old = data.parts.client.submit, data.parts
+    blocks = [submit(_weighted, block, by_class, pure=False) for block in old.blocks]
+    parts = DaskParts(old.client, blocks, old.n_features, old.traffic)
+    return data._replace(parts=parts, mass=data.mass * by_class)
+
+
+def weights_by_class(data: Data, estimator) -> np.ndarray | None:
+    """What each class weighs, if that is asked for; every class must weigh something."""
+    given = getattr(estimator, "class_weight", None)
+    by_class = None if given is None else class_weights(given, data.classes, data.counts)
+    mass = data.mass if by_class is None else data.mass * by_class
+    name = type(estimator).__name__
+    for label, weight in zip(data.classes, mass, strict=True):
         if not weight > 0:
             raise ValueError(
                 f"{name} needs an example with positive weight of each class, but every example "
                 f"of class {label} has weight 0. Remove the class from y, or weigh it."
             )
-    parts = DaskParts(client, blocks, full[0].width)
-    return Data(parts, classes, counts, mass, names, np.dtype(dtype))
+    return by_class
 
 
 def class_weights(given, classes, counts) -> np.ndarray:

@@ -37,10 +37,13 @@ def class_machine(model, k: int, seed: int = 0) -> ClassMachine:
 class LinearSVM(OnDask, in_memory.LinearSVM):
     """``maxmargin.LinearSVM`` on a cluster: the same parameters, optimum and certificate.
 
-    At C = ∞ the few rows that decide the hard margin travel to the one who asks.  Multipliers of a
-    finite C are kept with the parts for the time of a fit, so ``warm_start`` does nothing;
-    ``c_path`` goes on from one C to the next.
+    At C = ∞ the few rows that decide the hard margin travel to the one who asks.  With
+    ``warm_start=True`` rows and multipliers stay on the cluster after a fit, until the model is
+    gone or is fitted to other data, and the next fit to the same collections goes on from them,
+    with another ``C`` or ``tol`` too.
     """
+
+    _goes_on = True
 
     def _fit_parts(self, data: Data) -> None:
         watch = make_watch(self)

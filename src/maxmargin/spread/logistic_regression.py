@@ -8,12 +8,29 @@ from ..estimators import logistic_regression as in_memory
 from ..estimators.fitting import make_watch, warn_unless_reached
 from ..estimators.validation import one_of, positive
 from ..parts.certify_smooth import certify_smooth
-from ..parts.smooth import Asked, solve_smooth
+from ..parts.smooth import Asked, Smooth, solve_smooth
 from ..problem.problem import Bias
 from ..solve.contract import Ending
 from .common import OnDask
 from .inputs import Data
 from .sample import draw
+
+
+def _search(data: Data, asked: Asked, watch, sample, start) -> Smooth:
+    """The optimum, or what was reached before Ctrl-C."""
+    reached = start
+
+    def note(W, b) -> None:
+        nonlocal reached
+        reached = W, b
+
+    try:
+        return solve_smooth(data.parts, asked, watch, sample, start, note)
+    except KeyboardInterrupt:
+        if reached is None:
+            raise
+        mean = np.asarray(sample.X.mean(axis=0)).ravel()
+        return Smooth(reached[0], reached[1], Ending.INTERRUPTED, mean)
 
 
 class LogisticRegression(OnDask, in_memory.LogisticRegression):
@@ -32,7 +49,7 @@ class LogisticRegression(OnDask, in_memory.LogisticRegression):
         asked = Asked(len(data.classes), C, bias)
         sample = draw(data, watch.seed)
         start = self._warm(asked, data.parts.n_features)
-        found = solve_smooth(data.parts, asked, watch, sample, start)
+        found = _search(data, asked, watch, sample, start)
         b, proof, _ = certify_smooth(data.parts, asked, found.W, found.b, watch.tol, found.mu)
         self.coef_, self.intercept_, self.certificate_ = found.W, b, proof
         self.history_, self.n_iter_ = watch.history, max(1, watch.n_iter)
@@ -56,7 +73,7 @@ class LogisticRegression(OnDask, in_memory.LogisticRegression):
         warn_unless_reached(self, self.__dict__.pop("_ending"), self.certificate_)
 
     def predict_proba(self, X):
-        return self._lazily(super().predict_proba, X, np.float64)
+        return self._lazily(super().predict_proba, X)
 
     def predict_log_proba(self, X):
-        return self._lazily(super().predict_log_proba, X, np.float64)
+        return self._lazily(super().predict_log_proba, X)

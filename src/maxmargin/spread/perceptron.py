@@ -44,8 +44,6 @@ class Perceptron(OnDask, in_memory.Perceptron):
         rule = Rule(rate, float(self.margin), float(self.fit_intercept))
         learner = _Learner(data, rule, self.average, seed if self.order == "shuffle" else None)
         run = run_passes(learner, plan._replace(order="cycle"), 0, None)
-        if run.halt is Halt.INTERRUPTED:
-            raise KeyboardInterrupt
         if run.pocket is not None:
             W, b, _ = run.pocket
             learner.learner.weights = learner.learner.weights._replace(W=W, b=b)
@@ -76,7 +74,7 @@ class Perceptron(OnDask, in_memory.Perceptron):
         self._halt = run.halt
 
     def _farewell(self) -> None:
-        if self.__dict__.pop("_halt") is Halt.PASSES:
+        if self.__dict__.pop("_halt") in (Halt.PASSES, Halt.INTERRUPTED):
             text = in_memory.farewell(self, (self.coef_, self.intercept_))
             warnings.warn(text, ConvergenceWarning, stacklevel=3)
 

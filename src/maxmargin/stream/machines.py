@@ -19,12 +19,14 @@ from ..estimators.least_squares import ENOUGH
 from ..estimators.perceptron import farewell
 from ..estimators.perceptron_inputs import check_plan
 from ..estimators.svm_reduced import keep_some, together
-from ..estimators.validation import at_least_zero, one_of, positive
+from ..estimators.validation import at_least_zero, check_alphas, one_of, positive
 from ..parts.certify_smooth import certify_smooth
-from ..parts.closed_forms import solve_fisher, solve_least_squares
+from ..parts.closed_forms import solve_least_squares
+from ..parts.fisher import solve_fisher
 from ..parts.hinge import solve_hinge
 from ..parts.hinge_tasks import Machine, pose
 from ..parts.parts import Block, Parts
+from ..parts.ridge_path import solve_ridge_path
 from ..parts.side_by_side import solve_side_by_side
 from ..parts.smooth import Asked, solve_smooth
 from ..problem.losses import LOSSES, Hinge
@@ -55,7 +57,6 @@ def check(estimator) -> None:
     refused: dict[str, list[tuple[str, Any]]] = {
         "LinearSVM": [("solver", "auto")],
         "LogisticRegression": [("solver", "auto")],
-        "LeastSquaresClassifier": [("alphas", None)],
         "Perceptron": [("batch_size", 1), ("trace", False), ("explain", False)],
     }
     for parameter, only in refused.get(name, []):
@@ -66,8 +67,6 @@ def check(estimator) -> None:
             )
     if name == "Perceptron" and estimator.order == "random":
         raise ValueError("order='random' jumps about all rows. On a stream use cycle or shuffle.")
-    if name == "FisherDiscriminant" and estimator.shrinkage == "auto":
-        raise ValueError("shrinkage='auto' needs whole classes in memory. Give it a number.")
     if hasattr(estimator, "C"):
         positive("C", estimator.C, infinite=name == "LinearSVM")
 
@@ -232,7 +231,12 @@ def fit_logistic(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> 
 
 def fit_least_squares(estimator, rows: StreamedRows, watch, sample) -> None:
     alpha = at_least_zero("alpha", estimator.alpha)
-    found = solve_least_squares(rows, len(rows.classes), alpha, bool(estimator.fit_intercept))
+    k, free = len(rows.classes), bool(estimator.fit_intercept)
+    if estimator.alphas is None:
+        found = solve_least_squares(rows, k, alpha, free)
+    else:
+        alphas = check_alphas(estimator.alphas)
+        alpha, found, estimator.path_ = solve_ridge_path(rows, k, alphas, free)
     estimator.alpha_ = alpha
     estimator.coef_, estimator.intercept_ = found.coef, found.intercept
     estimator.certificate_ = found.certificate
@@ -247,8 +251,8 @@ def fit_fisher(estimator, rows: StreamedRows, watch, sample) -> None:
     if estimator.priors is not None:
         given = estimator._check_priors(np.zeros(0, dtype=int), None)
     most = estimator._check_components(np.empty((0, rows.n_features)))
-    estimator._check_shrinkage(None)
-    plain, shrinkage = estimator.covariance == "none", float(estimator.shrinkage or 0.0)
+    estimator._check_shrinkage(None if np.array_equal(rows.mass, rows.counts) else rows.mass)
+    plain, shrinkage = estimator.covariance == "none", estimator.shrinkage or 0.0
     found, means, share = solve_fisher(rows, k, given, plain, shrinkage, most)
     estimator.priors_, estimator.means_, estimator.xbar_ = share, means, share @ means
     estimator._keep(found, (means - estimator.xbar_).T)

@@ -28,7 +28,8 @@ from ..parts.certify_smooth import certify_smooth
 from ..parts.class_hinge import solve_class_hinge
 from ..parts.class_proof import certify_class_parts, repair_class_parts
 from ..parts.class_tasks import KEY, ClassMachine, ClassShare, count, pose_classes, total_classes
-from ..parts.closed_forms import check_fisher, check_least_squares
+from ..parts.closed_forms import check_least_squares
+from ..parts.fisher import check_fisher
 from ..parts.hinge import solve_hinge
 from ..parts.hinge_proof import certify_parts, repair_parts
 from ..parts.hinge_tasks import Machine, Share, ask_total, begin, pose
@@ -257,7 +258,7 @@ def _least_squares(model, rows: StreamedRows, watch) -> NormalEquations:
 
 
 def _fisher(model, rows: StreamedRows, watch) -> FisherCriterion:
-    plain, shrinkage = model.covariance == "none", float(model.shrinkage or 0.0)
+    plain, shrinkage = model.covariance == "none", model.shrinkage or 0.0
     given = None if model.priors is None else model.priors_
     return check_fisher(rows, len(model.classes_), given, plain, shrinkage, model.scalings_)
 
