@@ -13,7 +13,7 @@ from maxmargin import spread as on_dask
 from maxmargin.parts.parts import Block
 from maxmargin.spread import scoring
 from maxmargin.spread.scoring import CELLS, SUMS, VALUES, hear, judge_of, verdict
-from maxmargin.spread.search import _fold_of
+from maxmargin.spread.search import _deal
 from tests.spread.helpers import clouds, spread
 
 TWO_ONLY = {"f1", "precision", "recall", "jaccard", "average_precision"}
@@ -86,7 +86,7 @@ def test_a_search_is_that_of_memory_on_the_same_splits(near, name, asked, k):
     cuts = [0, 70, 120]
     codes = np.searchsorted(np.unique(y), y)
     fold = np.concatenate(
-        [_fold_of(Block(None, codes[a:b], None), part, 2, 7)
+        [_deal(Block(None, codes[a:b], None), part, 2, 7).fold
          for part, (a, b) in enumerate(pairwise(cuts))]
     )  # fmt: skip
     splits = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(2)]

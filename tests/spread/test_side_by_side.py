@@ -17,6 +17,7 @@ from maxmargin.parts.parts import Block
 from maxmargin.problem.losses import LOSSES
 from maxmargin.spread import search
 from maxmargin.spread.inputs import Data
+from maxmargin.spread.scoring import judge_of
 from maxmargin.spread.traffic import Traffic
 from tests.parts.helpers import Here
 from tests.spread.helpers import clouds
@@ -110,12 +111,14 @@ def test_folds_share_their_rounds_and_keep_their_scores(monkeypatch, model, k):
 
     def scores():
         rows = data(k, weight=weight)
-        return search._folds(model, grid, rows, folds, 0, "here"), rows.parts.traffic
+        judge = judge_of(None, model)
+        told = search.Folds(rows, judge, folds, 0, "here").run(model, grid, "search", 0)
+        return told[0], rows.parts.traffic
 
     ours, few = scores()
     one_at_a_time(monkeypatch)
     theirs, many = scores()
-    assert ours == theirs
-    assert np.shape(ours) == (folds, len(grid))
+    np.testing.assert_array_equal(ours, theirs)
+    assert ours.shape == (folds, len(grid))
     assert few.rounds < 2 * many.rounds / folds
     assert few.received == many.received
