@@ -135,9 +135,16 @@ def test_repair_and_proof_are_those_of_memory(rule):
     assert ours.problem == theirs.problem
 
 
+def clouds(n=3000, d=4, k=3):
+    """So many rows for so few unknowns that a part sends only some of them."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, k, n)
+    return rng.standard_normal((k, d))[y] + rng.standard_normal((n, d)), y
+
+
 def test_a_second_fit_starts_from_the_multipliers_of_the_first():
-    X, y = iris()
-    parts, first, second = Here(X, y, [60]), Watch(tol=1e-4), Watch(tol=1e-4)
+    X, y = clouds()
+    parts, first, second = Here(X, y, [1200]), Watch(tol=1e-4), Watch(tol=1e-4)
     machine = ClassMachine(0.1, CLASS_LOSSES["max", "hinge"], 3)
     proof = solve_class_hinge(parts, machine, first).certificate
     again = solve_class_hinge(parts, machine, second)
@@ -147,9 +154,54 @@ def test_a_second_fit_starts_from_the_multipliers_of_the_first():
     assert second.history[0].dual > 0.999 * proof.dual
 
 
+@pytest.mark.parametrize("rule", RULES, ids=" ".join)
+def test_equal_parts_count_as_often_as_they_are_there(rule):
+    """Parts are known by a digest of their rows: the law of weights must hold for equal ones."""
+    X, y = clouds()
+    thrice = Here(np.tile(X, (3, 1)), np.tile(y, 3), [len(y), 2 * len(y)])
+    once = Here(X, y, [], np.full(len(y), 3.0))
+    found = [solve(parts, rule, 3, tol=1e-6) for parts in (thrice, once)]
+    proved(found[0], found[1].certificate, 1e-6)
+    assert found[0].solver == "rounds"
+    assert np.abs(found[0].W - found[1].W).max() < 2e-3
+
+
+@pytest.mark.parametrize("rule", RULES, ids=" ".join)
+def test_rows_left_behind_do_not_matter(rule, monkeypatch):
+    """Where a part may send a few rows a round, the optimum is that of all rows."""
+    monkeypatch.setattr("maxmargin.parts.class_near.CHEAP", 1200)
+    X, y = clouds(1500)
+    multiclass, loss = rule
+    whole = LinearSVM(C=0.1, multiclass=multiclass, loss=loss).fit(X, y)
+    parts = Here(X, y, [300, 800])
+    fit = solve(parts, rule, 3, tol=1e-5)
+    proved(fit, whole.certificate_, 1e-5)
+    assert fit.solver == "rounds"
+
+
+def test_more_rows_than_may_be_held_go_to_ascent():
+    X, y = clouds()
+    machine = ClassMachine(0.01, CLASS_LOSSES["max", "hinge"], 3)
+    fit = solve_class_hinge(Here(X, y, [1200]), machine, Watch(tol=1e-3), values=200)
+    assert fit.solver == "ascent"
+    proved(fit, LinearSVM(C=0.01).fit(X, y).certificate_, 1e-3)
+
+
+@pytest.mark.parametrize("n_parts", [2, 8])
+def test_digits_take_few_rounds(n_parts):
+    """A promise: 120 rounds and more with ascent alone, 14 when this was written."""
+    X, y = load_digits(return_X_y=True)
+    cuts = [len(y) * i // n_parts for i in range(1, n_parts)]
+    parts = Here(X / 16, y, cuts)
+    fit = solve(parts, ("max", "hinge"), 10, C=1.0, tol=1e-3)
+    assert fit.ending is Ending.REACHED
+    assert fit.certificate.holds(1e-3)
+    assert parts.rounds <= 25
+
+
 def test_a_budget_that_is_too_small_is_admitted():
-    X, y = iris()
-    fit = solve(Here(X, y, [60]), ("max", "hinge"), 3, C=100.0, tol=1e-6, max_iter=30)
+    X, y = clouds()
+    fit = solve(Here(X, y, [1200]), ("max", "hinge"), 3, C=100.0, tol=1e-6, max_iter=1)
     assert fit.ending is Ending.ITERATIONS
     assert not fit.certificate.holds(1e-6)
     whole = LinearSVM(C=100.0).fit(X, y).certificate_

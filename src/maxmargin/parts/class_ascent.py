@@ -28,7 +28,7 @@ from ..solve.class_shift import answers, newton_step
 from ..solve.contract import Ending, Watch
 from ..solve.share import RATES, cost
 from ..solve.sweep import awake
-from .class_tasks import ClassMachine, ClassShare, Standing, points_of, total_classes
+from .class_tasks import ClassMachine, ClassShare, Standing, bends, points_of, total_classes
 from .hinge_ascent import (
     EPOCHS,
     FOLLOW,
@@ -113,7 +113,7 @@ def propose(problem: MulticlassProblem, share: ClassShare, told: ClassRound):
     share = share._replace(beta=beta, points=points, epochs=share.epochs + told.epochs)
     return share, ClassProposal(
         losses, slope, curvature, stopped, change, points.sum(axis=(1, 2)),
-        np.stack([residual(problem, each) for each in points]), _bent(problem, points),
+        np.stack([residual(problem, each) for each in points]), bends(problem, points),
     )  # fmt: skip
 
 
@@ -127,19 +127,6 @@ def _mixed(problem: MulticlassProblem, share: ClassShare, mix: np.ndarray) -> np
     beta = np.tensordot(mix, share.points, 1)
     confine(problem, beta)
     return beta
-
-
-def _bent(problem: MulticlassProblem, points: np.ndarray) -> np.ndarray:
-    """Σ over rows of the squared hinges' ββ′/(2c), by class or of the sums; 0 for the hinges."""
-    _, each, _, whole = RATES[type(problem.loss)]
-    bent = np.zeros((len(points),) * 2)
-    inverse = np.divide(1.0, problem.c, out=np.zeros(len(problem.c)), where=problem.c > 0)
-    if each > 0.0:
-        bent += each * np.einsum("aic,i,bic->ab", points, inverse, points, optimize=True)
-    if whole > 0.0:
-        sums = points.sum(axis=2)
-        bent += whole * (sums * inverse) @ sums.T
-    return bent
 
 
 def _look(problem: MulticlassProblem, share: ClassShare, told: ClassRound, beta):

@@ -1,4 +1,4 @@
-"""The support vector machine of k classes over parts: dual ascent, and the proof of its result."""
+"""The support vector machine of k classes over parts: two methods, and the proof of the result."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from ..problem.problem import Bias
 from ..solve.contract import Ending, Watch
 from ..solve.threads import one_blas_thread
 from .class_ascent import ClassAscent, accept
+from .class_near import VALUES, NearSearch
 from .class_proof import better_biases, certify_class_parts, repair_class_parts, set_none
-from .class_tasks import ClassMachine, begin, count, total_classes
+from .class_tasks import ClassCensus, ClassMachine, Standing, begin, count, total_classes
 from .hard_margin import solve_hard
 from .hinge import SHARPER, TRIES
 from .parts import Parts
+
+# Weights, biases and their proof.
+Found = tuple[np.ndarray, np.ndarray, Certificate]
 
 
 class ClassFit(NamedTuple):
@@ -32,32 +36,62 @@ class ClassFit(NamedTuple):
     alpha: np.ndarray | None = None
 
 
-def solve_class_hinge(parts: Parts, machine: ClassMachine, watch: Watch) -> ClassFit:
-    """Solve over all parts to the gap of ``watch``; starts from the parts' multipliers, if any."""
+def solve_class_hinge(
+    parts: Parts, machine: ClassMachine, watch: Watch, values: int = VALUES
+) -> ClassFit:
+    """Solve over all parts to the gap of ``watch``; starts from the parts' multipliers, if any.
+
+    ``values``: of the rows that may be held in one place.
+    """
     if not np.isfinite(machine.C):
         return ClassFit(*solve_hard(parts, machine, watch))
-    watch.solver = "ascent"
+    watch.solver = "rounds"
     with one_blas_thread(), np.errstate(all="ignore"):
-        return _solve(parts, machine, watch)
+        return _solve(parts, machine, watch, values)
 
 
-def _solve(parts: Parts, machine: ClassMachine, watch: Watch) -> ClassFit:
-    """Ascend until the proof holds; where it falls short of the estimate, go on from there."""
+def _solve(parts: Parts, machine: ClassMachine, watch: Watch, values: int) -> ClassFit:
+    """By the rows that matter; where they are too many, ascend until the proof holds."""
     census = total_classes(parts, count, machine)
     mean = census.sum_x / max(1, census.alive)
     mu = mean if machine.bias is Bias.FREE else np.zeros_like(mean)
-    b, tol = np.zeros(machine.k), watch.tol
-    best: tuple[np.ndarray, np.ndarray, Certificate] | None = None
+    standing = total_classes(parts, begin, machine, mu)
+    near = NearSearch(parts, machine, watch, census.rows, values)
+    if standing.mass > 0.0:  # multipliers to start from
+        near.start(*_primal_of(parts, machine, standing, mu, near.b), standing)
+    ending = near.run()
+    best = finish(parts, machine, census.cost, mean, near.W_best, near.b_best)
+    if best[2].holds(watch.tol) or ending not in (Ending.REACHED, Ending.STALLED):
+        ending = Ending.REACHED if best[2].holds(watch.tol) else ending
+        why = f"{machine.k} classes at once: rows that matter in memory, all others by their means"
+        return ClassFit(*best, ending, "rounds", why)
+    watch.solver = "ascent"
+    return _ascend(parts, machine, watch, census, mean, mu, best)
+
+
+def _primal_of(
+    parts: Parts, machine: ClassMachine, standing: Standing, mu, b
+) -> tuple[np.ndarray, np.ndarray]:
+    """W of the multipliers the parts hold, and good biases for it."""
+    W = standing.V - np.outer(standing.r, mu)
+    return W, better_biases(parts, machine, W, b) if machine.bias is Bias.FREE else b
+
+
+def _ascend(
+    parts: Parts, machine: ClassMachine, watch: Watch, census: ClassCensus, mean, mu, best: Found
+) -> ClassFit:
+    """Ascend until the proof holds; where it falls short of the estimate, go on from there."""
+    b, tol = best[1], watch.tol
     for _ in range(TRIES):
         standing = total_classes(parts, begin, machine, mu)
-        if standing.mass > 0.0 and machine.bias is Bias.FREE:  # multipliers to start from
-            W = standing.V - np.outer(standing.r, mu)
-            b = better_biases(parts, machine, W, b)
+        if standing.mass > 0.0:
+            _, b = _primal_of(parts, machine, standing, mu, b)
         ascent = ClassAscent(parts, machine, watch, standing, census.alive, census.cost, mu, b)
+        ascent.W_best, ascent.b_best, ascent.primal = best[0], best[1], best[2].primal
         ending = ascent.run(tol)
         total_classes(parts, accept, machine, ascent.mix)
         found = finish(parts, machine, census.cost, mean, ascent.W_best, ascent.b_best)
-        if best is None or not found[2].relative_gap > best[2].relative_gap:
+        if not found[2].relative_gap > best[2].relative_gap:
             best = found
         if best[2].holds(watch.tol):
             ending = Ending.REACHED
@@ -65,12 +99,11 @@ def _solve(parts: Parts, machine: ClassMachine, watch: Watch) -> ClassFit:
             break
         ending, tol = Ending.STALLED, SHARPER * tol
         b = best[1]
-    assert best is not None
     why = f"{machine.k} classes at once: parts answer with changes of the weights"
     return ClassFit(*best, ending, "ascent", why)
 
 
-def finish(parts: Parts, machine: ClassMachine, cost: float, mean, W, b):
+def finish(parts: Parts, machine: ClassMachine, cost: float, mean, W, b) -> Found:
     """Feasible multipliers, good biases and the proof: (W, b, certificate)."""
     repair_class_parts(parts, machine)
     if machine.bias is Bias.FREE:

@@ -51,6 +51,7 @@ class ClassShare(NamedTuple):
     epochs: int = 0
     scores: np.ndarray | None = None  # W x of the weights whose biases are sought
     trial: np.ndarray | None = None  # multipliers on trial
+    near: Any = None  # which rows the one who asks holds (``class_near.py``)
 
 
 class ClassCensus(NamedTuple):
@@ -69,6 +70,7 @@ class Standing(NamedTuple):
     mass: float  # Σβ
     r: np.ndarray  # Σ α_i
     V: np.ndarray  # Σ α_i x_iᵀ, (k, d)
+    bent: float  # the conjugate's quadratic part
 
 
 def class_task(block: Block, memory: Any, task: Callable, machine: ClassMachine, *told: Any):
@@ -119,7 +121,20 @@ def begin(problem: MulticlassProblem, share: ClassShare | None, mu: np.ndarray):
 
 def _sums(problem: MulticlassProblem, beta: np.ndarray):
     V = class_combine(problem.rows, problem.k, signed(problem, beta))
-    return float(beta.sum()), residual(problem, beta), V
+    return float(beta.sum()), residual(problem, beta), V, float(bends(problem, beta[None])[0, 0])
+
+
+def bends(problem: MulticlassProblem, points: np.ndarray) -> np.ndarray:
+    """Σ over rows of the squared hinges' ββ′/(2c), by class or of the sums; 0 for the hinges."""
+    _, each, _, whole = RATES[type(problem.loss)]
+    bent = np.zeros((len(points),) * 2)
+    inverse = np.divide(1.0, problem.c, out=np.zeros(len(problem.c)), where=problem.c > 0)
+    if each > 0.0:
+        bent += each * np.einsum("aic,i,bic->ab", points, inverse, points, optimize=True)
+    if whole > 0.0:
+        sums = points.sum(axis=2)
+        bent += whole * (sums * inverse) @ sums.T
+    return bent
 
 
 def points_of(problem: MulticlassProblem, share: ClassShare, rho: float) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 from ..certify.multiclass import from_scores
 from ..estimators.svm_joint import keep_some
 from ..parts.class_hinge import ClassFit, solve_class_hinge
+from ..parts.class_near import VALUES
 from ..parts.class_tasks import KEY, ClassMachine, ClassShare, pose_classes
 from ..parts.parts import Block
 from ..problem.class_losses import CLASS_LOSSES
@@ -20,6 +21,10 @@ from .rows import StreamedRows
 from .shelf import Shelf
 from .standing import Standing
 
+# The share of the memory limit for rows that all problems of a fit hold in one place, and how many
+# times they are held while one of these is posed and solved.
+HELD, COPIES = 0.2, 6
+
 
 def fit_classes(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> ClassFit:
     """All classes in one problem; what scores do not tell of the multipliers is kept."""
@@ -31,7 +36,8 @@ def fit_classes(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> C
     else:
         parts = Standing(FinerParts(rows, k), rows, "classes", 8 * k)
         parts.recall(KEY, _given)
-        fit = solve_class_hinge(parts, machine, watch)
+        values = min(VALUES, int(HELD * rows.memory.limit / (8 * COPIES)))
+        fit = solve_class_hinge(parts, machine, watch, values)
     if fit.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
     estimator.coef_, estimator.intercept_ = fit.W, fit.b
