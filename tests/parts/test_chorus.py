@@ -13,7 +13,7 @@ from scipy import sparse
 from maxmargin.parts import chorus
 from maxmargin.parts.chorus import sing
 from maxmargin.parts.hinge import solve_hinge
-from maxmargin.parts.hinge_newton import GRAM_COLUMNS
+from maxmargin.parts.hinge_newton import GRAM_HERE
 from maxmargin.parts.hinge_tasks import Machine
 from maxmargin.parts.parts import total
 from maxmargin.parts.side_by_side import machines_at_once, solve_side_by_side
@@ -137,10 +137,10 @@ def test_all_machines_share_one_budget(watch, ending):
 def test_few_machines_ask_together_where_answers_are_large():
     assert machines_at_once(10, 1) == machines_at_once(10, 8) == 64
     for parts in (1, 4, 10_000):
-        most = machines_at_once(GRAM_COLUMNS, parts)
-        assert most == 1 or most * parts * 8 * GRAM_COLUMNS**2 <= 64_000_000
+        most = machines_at_once(GRAM_HERE, parts, far=False)
+        assert most == 1 or most * parts * 8 * GRAM_HERE**2 <= 64_000_000
         # One column more, and no matrix is sent.
-        assert machines_at_once(GRAM_COLUMNS + 1, parts) >= most
+        assert machines_at_once(GRAM_HERE + 1, parts) >= most
 
 
 # --- voices ----------------------------------------------------------------------------------

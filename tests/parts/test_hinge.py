@@ -61,7 +61,7 @@ def test_every_method_alone(method, loss):
         assert run.run(1e-4) is Ending.REACHED
         ask_total(parts, accept, machine, run.mix)
     else:
-        run = Newton(parts, machine, watch, census, 512 if method == "newton" else 0)
+        run = Newton(parts, machine, watch, census, 16 if method == "newton" else 0)
         assert run.run(1e-4) is Ending.REACHED
     optimum, *_ = oracle(X.astype(float), y, 0.1, loss)
     assert run.primal == pytest.approx(optimum, rel=2e-4)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import time
 from itertools import pairwise
 
 import dask
@@ -59,20 +61,18 @@ def at_question(monkeypatch, number, do):
     """``do(parts, task)`` when question ``number`` is asked; what it returns is asked instead."""
     from maxmargin.spread.dask_parts import DaskParts
 
-    ask, asked = DaskParts.ask, []
+    once, asked = DaskParts._round, []
 
-    def watched(self, task, *told):
+    def watched(self, task, told, add):
         asked.append(task)
-        yield from ask(self, do(self, task) if len(asked) == number else task, *told)
+        return once(self, do(self, task) if len(asked) == number else task, told, add)
 
-    monkeypatch.setattr(DaskParts, "ask", watched)
+    monkeypatch.setattr(DaskParts, "_round", watched)
     return asked
 
 
-def settled(client):
+def held(client):
     """How many futures the client holds once all that was let go of is gone."""
-    import gc
-
     gc.collect()
 
     async def nothing():
@@ -80,3 +80,11 @@ def settled(client):
 
     client.sync(nothing)  # let go of in the client's own thread, in order
     return len(client.futures)
+
+
+def nothing_held(client):
+    """Whether that is none at last: a question that was interrupted is still being answered."""
+    until = time.monotonic() + 60.0
+    while held(client) and time.monotonic() < until:
+        time.sleep(0.01)
+    return held(client) == 0

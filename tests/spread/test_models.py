@@ -11,7 +11,7 @@ import pytest
 import maxmargin
 from maxmargin import spread as on_dask
 from maxmargin.estimators.verify import verify
-from tests.spread.helpers import clouds, settled, spread
+from tests.spread.helpers import clouds, nothing_held, spread
 
 MODELS = [
     ("LinearSVM", {"tol": 1e-2, "C": 0.1}),
@@ -44,7 +44,7 @@ def test_it_is_the_model_of_memory(near, tmp_path, name, parameters):
     assert type(loaded) is home
     page = maxmargin.write_report(model, tmp_path / "page.html", X, y).read_text(encoding="utf-8")
     assert "<svg" in page
-    assert settled(near) == 0
+    assert nothing_held(near)
 
 
 def test_pictures_and_verification(near):

@@ -31,13 +31,15 @@ class Client:
 class Local(Here):
     """DaskParts in this process; questions and memories are pickled, as on their way."""
 
+    far = True
+
     def __init__(self, client, blocks, n_features, traffic=None):
         self.client, self.blocks, self.n_features = client, blocks, n_features
         self.n_parts, self.memory = len(blocks), [None] * len(blocks)
         self.traffic, self.rounds = traffic or Traffic(len(blocks)), 0
 
     def ask(self, task, *told):
-        self.traffic.ask(told)
+        self.traffic.ask(told, self.n_parts)
         for answer in super().ask(task, *told):
             self.traffic.answer(answer)
             yield answer

@@ -53,7 +53,7 @@ def test_it_proves_what_the_fit_proved_and_no_false_claim(name):
         assert not verify_stream(model, chunks, memory=SMALL).holds(tol)
         return
     assert found.primal == pytest.approx(known.primal, rel=1e-9)
-    assert found.dual <= known.primal
+    assert found.dual <= known.primal * (1 + 1e-12)  # all but equal, each rounded its own way
     if "squared" not in name:
         assert found.dual == pytest.approx(known.dual, rel=1e-6)
     model.coef_ = model.coef_ * 1.05

@@ -22,7 +22,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from ..solve.threads import one_blas_thread
-from .parts import Block, Parts, Task
+from .parts import Block, Parts, Task, add_all, far, total
 
 # What the threads of voices are called, with their own name after it.
 NAME = "maxmargin voice"
@@ -39,8 +39,8 @@ class Question(NamedTuple):
     told: tuple
 
 
-# One round: the answers to all questions, part by part.
-AskAll = Callable[[tuple[Question, ...]], Iterator[tuple]]
+# One round: the answers to all questions, part by part, or at once if only sums are wanted.
+AskAll = Callable[[tuple[Question, ...], bool], Iterator[tuple]]
 
 
 def in_turn(block: Block, memory: Any, *questions: Question) -> tuple[dict, tuple]:
@@ -64,8 +64,9 @@ def sing(
     way than as one task, for parts that keep every voice's memory apart.
     """
 
-    def together(questions: tuple[Question, ...]) -> Iterator[tuple]:
-        return parts.ask(in_turn, *questions)
+    def together(questions: tuple[Question, ...], add: bool) -> Iterator[tuple]:
+        # Sums of tuples are the tuples of the voices' sums.
+        return iter([total(parts, in_turn, *questions)]) if add else parts.ask(in_turn, *questions)
 
     voices = [_Voice(parts, name, song) for name, song in songs.items()]
     # A limit on BLAS holds for all threads: were it a voice's own, it would end with that voice.
@@ -89,7 +90,7 @@ def _round(ask_all: AskAll, singing: list[_Voice]) -> None:
     """Ask all parts once; answers are handed on part by part, so that few are held at a time."""
     asked = [voice.waits_for for voice in singing]
     questions = tuple(each.open() for each in asked if each is not None)
-    answers = ask_all(questions)
+    answers = ask_all(questions, all(each.add for each in asked if each is not None))
     try:
         for some in answers:
             for voice, each, answer in zip(singing, asked, some, strict=True):
@@ -113,8 +114,9 @@ class _Silenced(BaseException):
 class _Asked:
     """A voice's question, and the answer it hears next."""
 
-    def __init__(self, question: Question):
-        self.question, self.answer, self.opened = question, None, False
+    def __init__(self, question: Question, add: bool):
+        self.question, self.add = question, add
+        self.answer, self.opened = None, False
 
     def open(self) -> Question:
         if self.opened:
@@ -148,11 +150,22 @@ class _Voice(Generic[T]):
     def n_features(self) -> int:
         return self.parts.n_features
 
+    @property
+    def far(self) -> bool:
+        return far(self.parts)
+
     # --- in the voice's thread -------------------------------------------------------------
 
     def ask(self, task: Task, *told: Any) -> Iterator[Any]:
         """Every part's answer; waits for the other voices to ask."""
-        asked = _Asked(Question(self.name, task, told))
+        return self._ask(task, told, add=False)
+
+    def total(self, task: Task, *told: Any) -> Any:
+        """The sum of the answers, added up where the parts are if all voices want sums."""
+        return add_all(self._ask(task, told, add=True))
+
+    def _ask(self, task: Task, told: tuple, add: bool) -> Iterator[Any]:
+        asked = _Asked(Question(self.name, task, told), add)
         while True:
             self._wait(asked)
             answer, asked.answer = asked.answer, None

@@ -57,9 +57,11 @@ def _solve(parts: Parts, machine: ClassMachine, watch: Watch, values: int) -> Cl
     mu = mean if machine.bias is Bias.FREE else np.zeros_like(mean)
     standing = total_classes(parts, begin, machine, mu)
     near = NearSearch(parts, machine, watch, census.rows, values)
-    if standing.mass > 0.0:  # multipliers to start from
-        near.start(*_primal_of(parts, machine, standing, mu, near.b), standing)
-    ending = near.run()
+
+    def start():
+        return *_primal_of(parts, machine, standing, mu, near.b), standing
+
+    ending = near.run(start if standing.mass > 0.0 else None)
     best = finish(parts, machine, census.cost, mean, near.W_best, near.b_best)
     if best[2].holds(watch.tol) or ending not in (Ending.REACHED, Ending.STALLED):
         ending = Ending.REACHED if best[2].holds(watch.tol) else ending

@@ -14,6 +14,7 @@ on the same piece, moved to their mean.  This bounds nothing, but leads to where
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,9 @@ EQUAL = 1e-12
 BALANCED = 1e-9
 
 
+Start = Callable[[], tuple[np.ndarray, np.ndarray, Standing]]
+
+
 class Small(NamedTuple):
     """A small problem: first the rows held, last the cells; and whether it bounds the whole."""
 
@@ -78,7 +82,7 @@ class NearSearch:
         self.model = -np.inf  # the small problem's objective at its solution
         self.beta = np.zeros((0, machine.k))
 
-    def start(self, W: np.ndarray, b: np.ndarray, standing: Standing) -> None:
+    def _start(self, W: np.ndarray, b: np.ndarray, standing: Standing) -> None:
         """Begin at the weights and with the dual of multipliers the parts hold."""
         self.W, self.b = W, b
         off = float(np.abs(standing.r).max())
@@ -86,10 +90,14 @@ class NearSearch:
             dual = standing.mass - 0.5 * standing.bent - self._norm(W, standing.r)
             self.dual = max(0.0, float(dual))
 
-    def run(self) -> Ending:
-        """Rounds until the gap seems closed; the parts then hold the multipliers."""
+    def run(self, start: Start | None = None) -> Ending:
+        """Rounds until the gap seems closed; the parts then hold the multipliers.
+
+        ``start`` finds weights and biases to begin at, and what the parts hold there; it is not
+        asked where all rows come here.
+        """
         try:
-            ending = self._rounds() if self._begin() else Ending.STALLED
+            ending = self._rounds() if self._begin(start) else Ending.STALLED
         except OutOfBudget as stop:
             ending = stop.ending
         except KeyboardInterrupt:
@@ -99,7 +107,7 @@ class NearSearch:
 
     # --- rounds ---------------------------------------------------------------------------
 
-    def _begin(self) -> bool:
+    def _begin(self, start: Start | None) -> bool:
         """The optimum of a sample, its costs scaled up to those of all rows; or of all of them.
 
         False if the rows of one round are so few beside the unknowns that all rounds would be.
@@ -118,6 +126,8 @@ class NearSearch:
         all_held = bool((here >= by_class * (1.0 - EQUAL)).all())
         if not all_held and len(y) < ENOUGH * k * (d + 1):
             return False
+        if start is not None and not all_held:
+            self._start(*start())
         if all_held or not self.W.any():
             tol = WITHIN * self.watch.tol if all_held else min(0.1, 0.5 * unsure)
             c = c * (by_class / np.where(here > 0, here, 1.0))[y]

@@ -21,7 +21,7 @@ from ..represent.lanes import class_combine
 from ..represent.rows import as_rows, combine, scores, sqnorms
 from ..solve.block_sweep import ROW
 from ..solve.share import RATES
-from .parts import Block, Parts, add_all
+from .parts import Block, Parts, total
 
 # Where a part keeps what it knows: the same along C, so that fits start warm.
 KEY = "all classes"
@@ -87,7 +87,7 @@ def ask_classes(parts: Parts, task: Callable, machine: ClassMachine, *told: Any)
 
 def total_classes(parts: Parts, task: Callable, machine: ClassMachine, *told: Any) -> Any:
     """The sum of the parts' answers about ``machine``."""
-    return add_all(ask_classes(parts, task, machine, *told))
+    return total(parts, class_task, task, machine, *told)
 
 
 def pose_classes(block: Block, machine: ClassMachine) -> MulticlassProblem:

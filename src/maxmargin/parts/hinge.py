@@ -8,12 +8,12 @@ import numpy as np
 
 from ..certify.certificate import Certificate
 from ..problem.problem import Bias
-from ..solve.choose import SOFT
+from ..solve.choose import NEWTON_COLUMNS, SOFT
 from ..solve.contract import Ending, Watch
 from ..solve.threads import one_blas_thread
 from .hard_margin import solve_hard
 from .hinge_ascent import Ascent, accept
-from .hinge_newton import GRAM_COLUMNS, Newton
+from .hinge_newton import Newton
 from .hinge_proof import best_bias_parts, certify_parts, repair_parts, set_none
 from .hinge_tasks import Census, Machine, ask_total, begin
 from .parts import Parts
@@ -80,9 +80,11 @@ class _Solver:
         count = max(1, census.alive)
         pull = (census.cost / count) * (census.sqnorm / count)
         dense = census.values > SPARSE * census.rows * d
-        if d <= GRAM_COLUMNS and (dense or pull > SOFT):
-            return "newton", f"{d} columns: parts can answer with d × d matrices"
-        return "ascent", f"{d} columns: parts answer with vectors only"
+        if dense:
+            return "newton", f"{d} dense columns: products with rows near their margin"
+        if d <= NEWTON_COLUMNS and pull > SOFT:
+            return "newton", f"{d} columns and C‖x‖² of about {pull:.1g}"
+        return "ascent", f"{d} sparse columns: epochs of coordinate ascent on every part"
 
     def _ascent(self) -> Ending:
         ascent = Ascent(self.parts, self.machine, self.watch, self._begin())

@@ -15,7 +15,7 @@ import numpy as np
 from ..problem.losses import Hinge, SquaredHinge
 from ..problem.problem import Bias, Problem, costs
 from ..represent.rows import as_rows, combine, size_of, sqnorms, take
-from .parts import Block, Parts, add_all
+from .parts import Block, Parts, total
 
 
 class Machine(NamedTuple):
@@ -49,8 +49,9 @@ class Share(NamedTuple):
     z: np.ndarray | None = None  # slacks, their change along a direction, multipliers on trial
     dz: np.ndarray | None = None
     trial: np.ndarray | None = None
-    free: Any = None  # a copy of the rows whose trial multiplier is free, and their σ
-    ahead: Any = None  # trial and free as they are one whole step ahead
+    v: np.ndarray | None = None  # Σ y x over the multipliers on trial
+    free: Any = None  # the rows whose trial multiplier is free
+    ahead: Any = None  # trial, v and free as they are one whole step ahead
 
 
 class Census(NamedTuple):
@@ -85,7 +86,7 @@ def ask(parts: Parts, task: Callable, machine: Machine, *told: Any) -> Iterator[
 
 def ask_total(parts: Parts, task: Callable, machine: Machine, *told: Any) -> Any:
     """The sum of the parts' answers about ``machine``."""
-    return add_all(ask(parts, task, machine, *told))
+    return total(parts, machine_task, task, machine, *told)
 
 
 def pose(block: Block, machine: Machine) -> Problem:

@@ -41,9 +41,21 @@ class Parts(Protocol):
         ...
 
 
+def far(parts: Parts) -> bool:
+    """Whether answers travel, so that small ones count for more than few rounds.
+
+    Parts of a file are read anew for every question, and their answers go nowhere.
+    """
+    return bool(getattr(parts, "far", False))
+
+
 def total(parts: Parts, task: Task, *told: Any) -> Any:
-    """The sum of the answers: arrays, numbers, or tuples of them."""
-    return add_all(parts.ask(task, *told))
+    """The sum of the answers: arrays, numbers, or tuples of them.
+
+    Parts that can add up where they are offer ``total`` themselves, and fewer answers travel.
+    """
+    there = getattr(parts, "total", None)
+    return add_all(parts.ask(task, *told)) if there is None else there(task, *told)
 
 
 def add_all(answers: Iterator[Any]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..solve.contract import Step, Watch
 from .chorus import AskAll, sing
-from .hinge_newton import GRAM_COLUMNS
+from .hinge_newton import GRAM_FAR, GRAM_HERE
 from .parts import Parts
 
 T = TypeVar("T")
@@ -48,9 +48,10 @@ def solve_side_by_side(
     return found
 
 
-def machines_at_once(n_features: int, held: int, answers: int = ANSWERS) -> int:
+def machines_at_once(n_features: int, held: int, answers: int = ANSWERS, far: bool = True) -> int:
     """How many machines may ask together if ``held`` parts' answers lie in memory at a time."""
-    each = 8 * (n_features**2 if n_features <= GRAM_COLUMNS else 2 * n_features)
+    gram = n_features <= (GRAM_FAR if far else GRAM_HERE)
+    each = 8 * (n_features**2 if gram else 2 * n_features)
     return int(np.clip(answers // (max(1, held) * max(1, each)), 1, MOST_MACHINES))
 
 

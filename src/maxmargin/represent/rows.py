@@ -218,9 +218,18 @@ def _sparse_sqnorms(rows, out):
 
 
 def _chunks(X: np.ndarray):
-    """Slices of rows that fit a cache once converted to float64."""
+    """Slices of rows, and these in float64, few enough to fit a cache.
+
+    All share one buffer: where an allocator gives memory back at once, as on Dask's workers, a new
+    one for each would cost more in page faults than the pass itself.
+    """
     size = max(16, CHUNK_VALUES // max(1, X.shape[1]))
-    return (slice(start, start + size) for start in range(0, X.shape[0], size))
+    buffer = np.empty((min(size, X.shape[0]), X.shape[1]))
+    for start in range(0, X.shape[0], size):
+        part = slice(start, start + size)
+        some = buffer[: min(size, X.shape[0] - start)]
+        np.copyto(some, X[part])
+        yield part, some
 
 
 @singledispatch
@@ -231,8 +240,8 @@ def scores(rows: Any, w: np.ndarray) -> np.ndarray:
         return rows.X @ w
     out = np.empty(n)
     if isinstance(rows, DenseRows):
-        for part in _chunks(rows.X):
-            out[part] = rows.X[part].astype(np.float64) @ w
+        for part, some in _chunks(rows.X):
+            out[part] = some @ w
     else:
         _sparse_scores(rows, w, out)
     return out
@@ -256,8 +265,8 @@ def combine(rows: Any, v: np.ndarray) -> np.ndarray:
         return out
     if X.dtype == np.float64:
         return v @ X
-    for part in _chunks(X):
-        out += v[part] @ X[part].astype(np.float64)
+    for part, some in _chunks(X):
+        out += v[part] @ some
     return out
 
 
@@ -292,8 +301,8 @@ def spread(rows: Any) -> np.ndarray:
     mean = combine(rows, share)
     if isinstance(rows, DenseRows):
         variance = np.zeros(d)
-        for part in _chunks(rows.X):
-            block = rows.X[part].astype(np.float64) - mean
+        for _, block in _chunks(rows.X):
+            block -= mean
             variance += np.einsum("ij,ij->j", block, block) / n
     else:
         squared = rows._replace(data=rows.data.astype(np.float64) ** 2)
@@ -308,8 +317,7 @@ def sqnorms(rows: Any) -> np.ndarray:
     n, _ = shape(rows)
     out = np.empty(n)
     if isinstance(rows, DenseRows):
-        for part in _chunks(rows.X):
-            block = rows.X[part].astype(np.float64, copy=False)
+        for part, block in _chunks(rows.X):
             out[part] = np.einsum("ij,ij->i", block, block)
     else:
         _sparse_sqnorms(rows, out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +50,8 @@ class OnDask:
         """
         with all_or_nothing(self), some_client() as (client, where):
             data = self._spread_out(client, X, y, sample_weight)
-            with closing(data.parts):
+            # What a later fit goes on from stays with the model.
+            with nullcontext() if "_kept" in vars(self) else closing(data.parts):
                 self._introduce(data)
                 self.where_ = f"{data.parts.n_parts} parts on {where}"
                 try:

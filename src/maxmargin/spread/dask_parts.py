@@ -1,124 +1,214 @@
 """Parts on a Dask cluster.
 
-A part is a future of its rows and a future of what it remembers.  A question is a task on both,
-so it runs where they are; only its answer is fetched.  Tasks are plain functions, so when a
-worker is lost Dask runs again what was lost, from the data on.  Now and then memories are copied
-to a second worker and their history forgotten, or it would grow with every question.
+The parts on one worker are held by an actor there: it is told a question once, asks its parts side
+by side, and adds their answers up where sums are wanted.  A round is one message to every worker
+and one back; no task passes through the scheduler's graph.
+
+An actor dies with its worker, and what its parts remember with it.  But tasks are plain functions,
+so a memory follows from the rows and the questions so far: these are kept here, and told again to
+a new actor, whose rows Dask computes again.  When they have grown large, memories are copied to a
+second worker instead, and the questions before are forgotten.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..solve.threads import one_blas_thread
+from ..parts.parts import add_all
 from .extra import need_dask
-from .patience import gather
-from .traffic import Traffic
+from .holder import Failed, Holder, Question
+from .patience import ClusterLost, gather, wait_for
+from .traffic import Traffic, size_of
 
-# Questions after which the parts' memories are copied and their history is forgotten.
-FORGET = 40
+# Bytes of questions after which memories are copied and the questions forgotten.
+FORGET = 1 << 26
+# Times that the parts of one worker may be lost in one round.
+LOSSES = 5
 
 
-class Told:
-    """A task and what it is told, opaque to Dask, which would look for futures inside."""
+class Team(NamedTuple):
+    """Parts that are asked together: their numbers, their rows and the worker these were on."""
 
-    __slots__ = ("args", "task")
+    members: list[int]
+    blocks: list
+    home: str
 
-    def __init__(self, task: Callable, args: tuple):
-        self.task, self.args = task, args
+
+class Kept(NamedTuple):
+    """Memories of a team, copied, and how many questions they had been asked."""
+
+    memories: Any
+    answered: int
 
 
 class DaskParts:
     """Rows on a cluster, one part for every thread of its workers."""
 
+    far = True
+
     def __init__(self, client: Any, blocks: list, n_features: int, traffic: Traffic | None = None):
         self.client, self.blocks = client, blocks
         self.n_parts, self.n_features = len(blocks), n_features
-        self.state: list[Any] = [None] * len(blocks)
         self.traffic = traffic or Traffic(len(blocks))
+        self._teams: list[Team] = []
+        self._actors: list[Any] = []
+        self._kept: list[Kept] = []
         self._shelves: list[Any] = []
-        self._asked = 0
+        self._journal: list[Question] = []
+        self._size = 0
 
     def ask(self, task: Callable, *told: Any) -> Iterator[Any]:
         """Ask all parts at once; the answers come in the order of the parts."""
-        question = Told(task, told)
-        self.traffic.ask(told)
-        submit, before = self.client.submit, self.state
-        self.state = [
-            submit(_run, block, state, question, pure=False)
-            for block, state in zip(self.blocks, self.state, strict=True)
-        ]
-        answers = [submit(_answer, state, pure=False) for state in self.state]
-        try:
-            found = gather(self.client, answers)
-        except BaseException:  # a question without an answer was not asked
-            self.state = before
-            raise
-        self._asked += 1
-        if self._asked % FORGET == 0:
-            self._forget()
-        for answer in found:
-            self.traffic.answer(answer)
-            yield answer
+        answers: list[Any] = [None] * self.n_parts
+        for team, some in zip(self._teams_now(), self._round(task, told, False), strict=True):
+            for part, answer in zip(team.members, some, strict=True):
+                self.traffic.answer(answer)
+                answers[part] = answer
+        return iter(answers)
+
+    def total(self, task: Callable, *told: Any) -> Any:
+        """The sum of all answers: every worker adds up those of its parts, and one comes back.
+
+        The order of the additions is that of the teams, which a lost worker does not change.
+        """
+        sums = self._round(task, told, True)
+        for one in sums:
+            self.traffic.answer(one)
+        return add_all(iter(sums))
 
     def ask_one(self, part: int, task: Callable, *told: Any) -> Any:
         """Ask one part, without a memory."""
-        self.traffic.ask(told)
-        future = self.client.submit(_run, self.blocks[part], None, Told(task, told), pure=False)
-        [answer] = gather(self.client, [self.client.submit(_answer, future, pure=False)])
-        self.traffic.answer(answer)
-        return answer
+        self.traffic.ask(told, 1)
+        for number, team in enumerate(self._teams_now()):
+            if part in team.members:
+                question = Question(task, told)
+                answer = self._answer(number, "ask_one", team.members.index(part), question)
+                self.traffic.answer(answer)
+                return answer
+        raise IndexError(part)
 
     def fork(self) -> DaskParts:
         """The same rows with a memory of their own."""
         return DaskParts(self.client, self.blocks, self.n_features, self.traffic)
 
     def alive(self, client: Any) -> bool:
-        """Whether rows and memories are still there, on this client's cluster."""
-        held = [future for future in (*self.blocks, *self.state) if future is not None]
-        return client is self.client and all(future.status == "finished" for future in held)
-
-    def _forget(self) -> None:
-        """Give the memories names without a history, and each a copy on a second worker."""
-        _, distributed = need_dask()
-        names = [f"maxmargin-{uuid.uuid4().hex}" for _ in self.state]
-        shelves = [distributed.Variable(name, client=self.client) for name in names]
-        placed = [
-            self.client.submit(_place, state, name, pure=False)
-            for state, name in zip(self.state, names, strict=True)
-        ]
-        gather(self.client, placed)
-        state = [shelf.get() for shelf in shelves]
-        if len(self.client.scheduler_info()["workers"]) > 1:
-            self.client.replicate(state, n=2)
-        # Variables keep the copies until the next time, whichever worker dies: what is lost after
-        # now is computed again from here.
-        self.close()
-        self.state, self._shelves = state, shelves
+        """Whether rows, and so what follows from them, are there on this client's cluster."""
+        there = all(block.status == "finished" for block in self.blocks)
+        return client is self.client and there
 
     def close(self) -> None:
-        """Let go of what the cluster keeps for these parts besides the futures."""
+        """Let go of what the cluster keeps for these parts besides their rows."""
+        self._clear_shelves()
+        self._teams, self._actors, self._kept, self._journal, self._size = [], [], [], [], 0
+
+    # --- rounds -------------------------------------------------------------------------------
+
+    def _round(self, task: Callable, told: tuple, add: bool) -> list:
+        """One question to all; the answers by team.
+
+        A question that was interrupted was not asked: who has answered it goes back a step.
+        """
+        teams, question = self._teams_now(), Question(task, told)
+        self.traffic.ask(told, len(teams))
+        asked = self._kept[0].answered + len(self._journal)
+        sent = [self._send(number, "ask", asked, question, add) for number in range(len(teams))]
+        found = [
+            self._answer(number, "ask", asked, question, add, sent=future)
+            for number, future in enumerate(sent)
+        ]
+        self._journal.append(question)
+        self._size += size_of(told)
+        if self._size > FORGET:
+            self._forget()
+        return found
+
+    def _send(self, number: int, method: str, *args: Any) -> Any:
+        """A message under way, or None where the worker is known to be lost."""
+        try:
+            return getattr(self._actors[number], method)(*args)
+        except RuntimeError:
+            return None
+
+    def _answer(self, number: int, method: str, *args: Any, sent: Any = None) -> Any:
+        """A team's answer; if its worker is lost, that of a new actor that was told the same."""
+        sent = sent or self._send(number, method, *args)
+        for _ in range(LOSSES):
+            try:
+                answer = None if sent is None else sent.result()
+            except Exception:  # whatever Dask says of a lost worker: what a task raises is returned
+                answer = None
+            if isinstance(answer, Failed):
+                raise answer.error
+            if answer is not None:
+                return answer.value
+            self._actors[number] = None  # or Dask would make it again, without its memory
+            self._actors[number] = self._actor(number, again=True)
+            sent = self._send(number, method, *args)
+        raise ClusterLost(
+            f"Workers were lost {LOSSES} times while one question was asked. Most often they had "
+            "too little memory: use smaller partitions, or more workers."
+        )
+
+    # --- actors -------------------------------------------------------------------------------
+
+    def _teams_now(self) -> list[Team]:
+        """The parts by the worker that holds them, found out at the first question."""
+        if not self._teams:
+            wait_for(self.client, self.blocks)
+            where = self.client.who_has(self.blocks)
+            by_home: dict[str, list[int]] = {}
+            for part, block in enumerate(self.blocks):
+                by_home.setdefault(min(where[block.key], default=""), []).append(part)
+            self._teams = [
+                Team(members, [self.blocks[part] for part in members], home)
+                for home, members in by_home.items()
+            ]
+            self._kept = [Kept(None, 0) for _ in self._teams]
+            self._actors = [self._actor(number) for number in range(len(self._teams))]
+        return self._teams
+
+    def _actor(self, number: int, again: bool = False) -> Any:
+        """An actor with the memories kept, told all that was asked since."""
+        team, kept = self._teams[number], self._kept[number]
+        where = {} if again else {"workers": [team.home], "allow_other_workers": True}
+        where = where if team.home else {}
+        for attempt in range(LOSSES):
+            future = self.client.submit(
+                Holder, team.blocks, kept.memories, kept.answered, actor=True, pure=False, **where
+            )
+            try:
+                [actor] = gather(self.client, [future])
+                if self._journal:
+                    actor.hear(self._journal).result()
+                return actor
+            except Exception as error:
+                # A worker lost meanwhile; but what cannot be made at all is told as it is.
+                lost = isinstance(error, OSError | RuntimeError)
+                if attempt == LOSSES - 1 or isinstance(error, ClusterLost) or not lost:
+                    raise
+        raise AssertionError
+
+    def _forget(self) -> None:
+        """Copy the memories to a second worker each, and forget how they came about."""
+        if len(self.client.scheduler_info(n_workers=-1)["workers"]) < 2:
+            return
+        _, distributed = need_dask()
+        asked = self._kept[0].answered + len(self._journal)
+        names = [f"maxmargin-{uuid.uuid4().hex}" for _ in self._teams]
+        shelves = [distributed.Variable(name, client=self.client) for name in names]
+        for number, name in enumerate(names):
+            self._answer(number, "shelve", name)
+        copies = [shelf.get() for shelf in shelves]
+        self.client.replicate(copies, n=2)
+        # Variables hold the copies, which have no history: nobody needs the actor they came from.
+        self._clear_shelves()
+        self._shelves = shelves
+        self._kept = [Kept(copy, asked) for copy in copies]
+        self._journal, self._size = [], 0
+
+    def _clear_shelves(self) -> None:
         for shelf in self._shelves:
             shelf.delete()
         self._shelves = []
-
-
-def _run(block: Any, state: Any, question: Told) -> tuple[Any, Any]:
-    memory = None if state is None else state[0]
-    with one_blas_thread():
-        return question.task(block, memory, *question.args)
-
-
-def _answer(state: tuple[Any, Any]) -> Any:
-    return state[1]
-
-
-def _place(state: tuple[Any, Any], name: str) -> int:
-    """Hand the memory to the worker this runs on as data, and its future to a variable."""
-    _, distributed = need_dask()
-    client = distributed.get_client()
-    [future] = client.scatter([(state[0], None)], direct=True, hash=False)
-    distributed.Variable(name, client=client).set(future)
-    return 0

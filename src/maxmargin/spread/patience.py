@@ -39,10 +39,19 @@ def in_words():
 
 def gather(client: Any, futures: list) -> list:
     """What ``client.gather`` gives, unless there is nobody left to give it."""
+    wait_for(client, futures)
+    return client.gather(futures)
+
+
+def wait_for(client: Any, futures: list) -> None:
+    """Until all are done, or there has been no worker for too long."""
+    import distributed
+
     alone = None
     while True:
         try:
-            return client.sync(_gather, client, futures, min(LOOK, PATIENCE))
+            distributed.wait(futures, timeout=min(LOOK, PATIENCE))
+            return
         except TimeoutError:
             if client.nthreads():
                 alone = None
@@ -50,14 +59,6 @@ def gather(client: Any, futures: list) -> list:
             alone = alone or time.monotonic()
             if time.monotonic() - alone >= PATIENCE:
                 raise ClusterLost(_nobody(client)) from None
-
-
-async def _gather(client: Any, futures: list, seconds: float) -> list:
-    """In the client's thread, so that waiting and fetching are one trip there."""
-    import distributed
-
-    await distributed.wait(futures, timeout=seconds)
-    return await client.gather(futures, asynchronous=True)
 
 
 def wait_for_a_worker(client: Any) -> None:

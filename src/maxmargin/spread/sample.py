@@ -9,7 +9,7 @@ from ..parts.parts import Block
 from .inputs import Data
 
 # Rows per unknown of one class, and values in all: at most 16 MB travel.
-PER_COLUMN = 8
+PER_COLUMN = 40
 VALUES = 1 << 21
 FEWEST = 1000
 

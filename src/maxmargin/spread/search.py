@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.validation import all_or_nothing, count, one_of, positive
 from ..parts.chorus import sing
-from ..parts.parts import Block, Parts, Task, total
+from ..parts.parts import Block, Parts, Task, far, total
 from ..parts.side_by_side import machines_at_once
 from ..select import linear_svm_cv, logistic_regression_cv
 from ..select.best import RULES, best_index
@@ -241,10 +241,13 @@ class _Without:
     def __init__(self, parts: Parts, fold: int, by_class: np.ndarray | None, traffic: Traffic):
         self.parts, self.traffic = parts, traffic
         self.fold, self.by_class = fold, by_class
-        self.n_parts, self.n_features = parts.n_parts, parts.n_features
+        self.n_parts, self.n_features, self.far = parts.n_parts, parts.n_features, far(parts)
 
     def ask(self, task: Task, *told: Any) -> Iterator[Any]:
         return self.parts.ask(_train, self.fold, self.by_class, task, *told)
+
+    def total(self, task: Task, *told: Any) -> Any:
+        return total(self.parts, _train, self.fold, self.by_class, task, *told)
 
 
 def _deal(block: Block, part: int, folds: int, seed: int) -> Dealt:

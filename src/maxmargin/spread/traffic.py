@@ -8,15 +8,20 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..parts.hinge_sample import Chosen
+from ..parts.parts import Block
+
 # A number, a name or a small object, roughly, as it travels.
 SMALL = 16
 
 
 @dataclass
 class Traffic:
-    """Questions and answers between the one who asks and the parts; of rows a sample travels at
-    most, or those that decide a hard margin.
+    """Questions and answers between the one who asks and the parts.
 
+    A question goes to every worker once, and where sums are wanted one answer comes back from it.
+    Rows do not travel, but for a sample of bounded size that shapes a model of the curvature, and
+    for those that decide: near their margin, at C = ∞, or of k classes at once.
     Bytes are those of arrays and numbers, without what Dask adds to wrap them.
     """
 
@@ -24,17 +29,23 @@ class Traffic:
     rounds: int = 0
     sent: int = 0
     received: int = 0
-    largest_sent: int = 0  # the largest question and answer of one part in one round
+    largest_sent: int = 0  # the largest question and answer in one round
     largest_received: int = 0
+    sampled: int = 0  # bytes of the rows that were fetched, not among those received
 
-    def ask(self, told: Any) -> None:
+    def ask(self, told: Any, times: int) -> None:
+        """A question was sent so many times."""
         size = size_of(told)
         self.rounds += 1
-        self.sent += size * self.parts
+        self.sent += size * times
         self.largest_sent = max(self.largest_sent, size)
 
     def answer(self, answer: Any) -> None:
+        """One answer has come."""
         size = size_of(answer)
+        if isinstance(answer, Block | Chosen):
+            self.sampled += size
+            return
         self.received += size
         self.largest_received = max(self.largest_received, size)
 
@@ -49,7 +60,8 @@ class Traffic:
         return (
             f"{self.rounds} rounds with {self.parts} parts; per round and part "
             f"{sent:,.0f} bytes sent (at most {self.largest_sent:,}) and "
-            f"{received:,.0f} received (at most {self.largest_received:,})"
+            f"{received:,.0f} received (at most {self.largest_received:,}); "
+            f"{self.sampled:,} bytes of sampled rows in all"
         )
 
 

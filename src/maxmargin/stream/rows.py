@@ -319,7 +319,7 @@ class StreamedRows:
             self.memories.put(i, memory)
             yield answer
 
-    def ask_all(self, questions: tuple[Question, ...]) -> Iterator[tuple]:
+    def ask_all(self, questions: tuple[Question, ...], add: bool = False) -> Iterator[tuple]:
         """The questions of several problems in one pass; one memory is looked at after another."""
         for i, (_, block) in enumerate(self.blocks()):
             answers = []

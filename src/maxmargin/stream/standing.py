@@ -55,7 +55,8 @@ class Standing:
             _put(kept, "about", self._about())
             for i in range(self.n_parts):
                 for key, share in (memories.get(i, self.problem) or {}).items():
-                    _put(kept, f"{i} {key!r}", multipliers(share))
+                    if share is not None:  # only counted so far
+                        _put(kept, f"{i} {key!r}", multipliers(share))
 
     def _about(self) -> np.ndarray:
         """What the numbers of parts, and their multipliers, depend on."""

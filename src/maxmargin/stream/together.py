@@ -26,7 +26,7 @@ def machines_in_a_pass(rows: StreamedRows, duels: list[tuple[int, int | None]]) 
     sizes = [rows.n if no is None else rows.counts[yes] + rows.counts[no] for yes, no in duels]
     each = max(1, REMEMBERED * int(sum(sizes)) // len(duels))
     answers = int(min(ANSWERS, SHARE * rows.memory.limit))
-    most = min(len(duels), machines_at_once(rows.n_features, HELD, answers))
+    most = min(len(duels), machines_at_once(rows.n_features, HELD, answers, far=False))
     if rows.reader is None:  # there was no room on the disk
         return max(1, min(most, rows.memory.kept // each))
     room = max(0, shutil.disk_usage(rows.folder.cache).free - RESERVE)

@@ -1,0 +1,91 @@
+"""The parts on one worker, with what they remember: the actor that ``DaskParts`` asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from ..parts.parts import add_all
+from ..solve.threads import one_blas_thread
+from .extra import need_dask
+
+
+class Question(NamedTuple):
+    """A task and what all parts are told."""
+
+    task: Callable
+    told: tuple
+
+
+class Reply(NamedTuple):
+    """The answers of all parts here, or their sum."""
+
+    value: Any
+
+
+class Failed(NamedTuple):
+    """What a task raised."""
+
+    error: Exception
+
+
+class Holder:
+    """Rows and memories of some parts."""
+
+    def __init__(self, blocks: list, memories: list | None, answered: int):
+        self.blocks = blocks
+        self.memories = [None] * len(blocks) if memories is None else memories
+        self.before = self.memories
+        self.answered = answered  # questions that the memories know of
+        self.pool = ThreadPoolExecutor(len(blocks)) if len(blocks) > 1 else None
+
+    def ask(self, asked: int, question: Question, add: bool) -> Reply | Failed | None:
+        """Answer the question after ``asked`` others; None if it were others that we know of.
+
+        If we know of one more, nobody has heard our answer to it, and it is forgotten.
+        """
+        if asked == self.answered - 1:
+            self.memories, self.answered = self.before, asked
+        if asked != self.answered:
+            return None
+        try:
+            answers = self._ask(question)
+            return Reply(add_all(iter(answers)) if add else answers)
+        except Exception as error:
+            return Failed(error)
+
+    def ask_one(self, place: int, question: Question) -> Reply | Failed:
+        """One part's answer, without a memory."""
+        try:
+            with one_blas_thread():
+                return Reply(question.task(self.blocks[place], None, *question.told)[1])
+        except Exception as error:
+            return Failed(error)
+
+    def hear(self, questions: list[Question]) -> None:
+        """Remember what the questions leave to remember."""
+        for question in questions:
+            self._ask(question)
+
+    def shelve(self, name: str) -> Reply | Failed:
+        """Hand what the parts remember to this worker as data, and their future to a variable."""
+        _, distributed = need_dask()
+        try:
+            client = distributed.get_client()
+            [future] = client.scatter([self.memories], direct=True, hash=False)
+            distributed.Variable(name, client=client).set(future)
+            return Reply(name)
+        except Exception as error:
+            return Failed(error)
+
+    def _ask(self, question: Question) -> list:
+        def one(place: int) -> tuple[Any, Any]:
+            return question.task(self.blocks[place], self.memories[place], *question.told)
+
+        with one_blas_thread():
+            places = range(len(self.blocks))
+            found = list(map(one, places) if self.pool is None else self.pool.map(one, places))
+        self.before, self.memories = self.memories, [memory for memory, _ in found]
+        self.answered += 1
+        return [answer for _, answer in found]
