@@ -17,6 +17,7 @@ from ..solve.contract import Ending, Watch
 from .certify import UNSURE
 from .finer import FinerParts
 from .hard import room_for, solve_streamed
+from .odd import collect
 from .rows import StreamedRows
 from .shelf import Shelf
 from .standing import Standing
@@ -43,10 +44,11 @@ def fit_classes(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> C
     estimator.coef_, estimator.intercept_ = fit.W, fit.b
     norm = float(np.sum(fit.W**2))
     estimator.margin_ = 1.0 / float(np.sqrt(2.0 * norm)) if norm > 0 else np.inf
-    if fit.rows is None or fit.alpha is None:
-        _keep_multipliers(estimator, parts, machine, fit)
-    else:
-        keep_some(estimator, fit.rows, fit.alpha)
+    odd, beta = fit.rows, fit.alpha
+    if odd is None or beta is None:
+        told = parts.ask(_odd_multipliers, machine, fit.W, fit.b)
+        odd, beta = collect(told, rows.memory.limit, k)
+    keep_some(estimator, odd, beta)
     rows.memories.clear()
     return fit
 
@@ -57,17 +59,8 @@ def _given(block: Block, beta: np.ndarray) -> ClassShare | None:
     return ClassShare(nothing, nothing, beta, beta[None]) if len(beta) == len(block.y) else None
 
 
-def _keep_multipliers(estimator, parts: Standing, machine: ClassMachine, fit: ClassFit) -> None:
-    """(row, class, β) of every row whose multipliers its scores do not tell."""
-    found, first = [], 0
-    for n, odd, beta in parts.ask(_odd_multipliers, machine, fit.W, fit.b):
-        found.append((odd + first, beta))
-        first += n
-    odd, beta = (np.concatenate(column) for column in zip(*found, strict=True))
-    keep_some(estimator, odd, beta)
-
-
 def _odd_multipliers(block: Block, memory, machine: ClassMachine, W, b):
+    """Rows whose multipliers their scores do not tell, and these."""
     problem, beta = pose_classes(block, machine), memory[KEY].beta
     told = from_scores(problem, W, b)
     # Those of a squared hinge follow from the slacks up to the gap, but for who bears them.

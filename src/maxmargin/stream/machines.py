@@ -40,6 +40,7 @@ from .certify import UNSURE, certify_hinge
 from .classes import fit_classes
 from .hard import room_for, solve_streamed
 from .hinge import solve_hinge as solve_near
+from .odd import collect
 from .perceptron import StreamLearner
 from .plane import Task
 from .rows import StreamedRows
@@ -116,7 +117,7 @@ def fit_svm(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> Endin
     hard = np.isinf(estimator.C)
     some = sample if near or hard else None
     at_once = min(len(duels), machines_in_a_pass(rows, duels))
-    plan = Plan(rows, estimator, loss, some, at_once)
+    plan = Plan(rows, estimator, loss, some, len(duels), at_once)
     solvers: dict[Hashable, Any] = {duel: partial(_two, plan=plan, duel=duel) for duel in duels}
     found = solve_side_by_side(rows, solvers, watch, at_once, rows.ask_all, rows.memories.clear)
     estimator.coef_ = np.array([each.w for each in found])
@@ -141,6 +142,7 @@ class Plan(NamedTuple):
     estimator: Any
     loss: Any
     sample: Shelf | None
+    machines: int
     at_once: int
 
 
@@ -182,17 +184,9 @@ def _two(parts: Parts, *, watch: Watch, plan: Plan, duel: tuple[int, int | None]
     fit = solve_hinge(standing, machine, watch)
     if fit.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
-    odd = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-    if isinstance(loss, Hinge):
-        first = 0
-        for n, some, alpha in parts.ask(_odd_multipliers, machine, fit.w, fit.b):
-            odd[0].append(some + first)
-            odd[1].append(alpha)
-            first += n
-    return Half(
-        fit.w, fit.b, fit.certificate, np.concatenate(odd[0]), np.concatenate(odd[1]),
-        fit.ending, fit.solver, fit.why,
-    )  # fmt: skip
+    told = parts.ask(_odd_multipliers, machine, fit.w, fit.b) if isinstance(loss, Hinge) else ()
+    odd, alpha = collect(told, rows.memory.limit // plan.machines)
+    return Half(fit.w, fit.b, fit.certificate, odd, alpha, fit.ending, fit.solver, fit.why)
 
 
 def _odd_multipliers(block: Block, memory, machine: Machine, w, b):

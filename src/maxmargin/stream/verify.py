@@ -120,6 +120,7 @@ class Listed:
             values = alpha.ravel()
         mine = slice(None) if machine is None else which == machine
         self.rows, self.which, self.values = rows[mine], which[mine], values[mine]
+        self.any = len(self.rows) > 0  # none are kept where they were too many
         self.first = 0
 
     def next(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -163,7 +164,8 @@ def _two(model, rows: StreamedRows, watch: Watch, machine: Machine, q: int) -> C
     _each(rows, recall)
     census = ask_total(rows, begin, machine)
     mean = census.sum_x / max(1, census.alive)
-    if machine.squared:
+    told = isinstance(machine.loss, Hinge) and listed.any
+    if not told:
         repair_parts(rows, machine)
 
     def prove() -> Certificate:
@@ -172,7 +174,7 @@ def _two(model, rows: StreamedRows, watch: Watch, machine: Machine, q: int) -> C
     def seek() -> None:
         solve_hinge(rows, machine, watch)
 
-    return prove() if isinstance(machine.loss, Hinge) else _improved(prove, seek, watch)
+    return prove() if told else _improved(prove, seek, watch)
 
 
 def _joint(model, rows: StreamedRows, watch: Watch) -> Certificate:
@@ -192,7 +194,8 @@ def _joint(model, rows: StreamedRows, watch: Watch) -> Certificate:
     _each(parts, recall)
     census = total_classes(parts, count, machine)
     mean = census.sum_x / max(1, census.alive)
-    if model.loss != "hinge":
+    told = model.loss == "hinge" and listed.any
+    if not told:
         repair_class_parts(parts, machine)
 
     def prove() -> Certificate:
@@ -201,7 +204,7 @@ def _joint(model, rows: StreamedRows, watch: Watch) -> Certificate:
     def seek() -> None:
         solve_class_hinge(parts, machine, watch)
 
-    return prove() if model.loss == "hinge" else _improved(prove, seek, watch)
+    return prove() if told else _improved(prove, seek, watch)
 
 
 def _each(parts, task) -> None:
