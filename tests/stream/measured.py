@@ -6,6 +6,7 @@ import json
 import sys
 
 import numpy as np
+from numba.core.event import install_recorder
 from scipy.sparse import csr_matrix
 
 
@@ -29,8 +30,10 @@ def main() -> None:
     source = open_source(path, **({} if sparse else {"target": "label"}))
     next(iter(source.chunks(100_000)))  # and what reads such files
     before = max(before, status("VmRSS"))
-    fitted = fit_stream(model, source, memory=memory)
+    with install_recorder("numba:compile") as compiled:
+        fitted = fit_stream(model, source, memory=memory)
     told = {"peak": status("VmHWM") - before, "gap": fitted.certificate_.relative_gap}
+    told["compiled"] = len(compiled.buffer)
     print(json.dumps(told))
 
 

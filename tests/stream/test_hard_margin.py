@@ -7,7 +7,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from maxmargin import LinearSVM, NotSeparableError, fit_stream, load, open_source, save, verify
+from maxmargin import (
+    LinearSVM,
+    NotSeparableError,
+    fit_stream,
+    load,
+    open_source,
+    save,
+    verify,
+    verify_stream,
+)
 from tests.class_helpers import corners
 from tests.helpers import separable_cloud
 
@@ -35,6 +44,9 @@ def test_the_margin_of_memory_and_its_proof(rule, loss, tmp_path):
         proof = verify(kept, X, y)
         assert proof.holds(1e-6)
         assert proof.dual == pytest.approx(streamed.certificate_.dual, rel=1e-9)
+        assert verify_stream(kept, cut(X, y), memory=SMALL).holds(1e-6)
+    streamed.coef_ = 1.1 * streamed.coef_
+    assert not verify_stream(streamed, cut(X, y), memory=SMALL).holds(1e-6)
 
 
 def test_a_file_larger_than_the_rows_in_hand(tmp_path):

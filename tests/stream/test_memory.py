@@ -84,9 +84,12 @@ def test_under_the_limit(written, method, name, rows, memory):
     limit = parse_memory(memory).limit
     assert path.stat().st_size > 1.2 * limit
     command = [sys.executable, "-m", "tests.stream.measured", method, str(path), memory]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
+    for _ in range(2):  # a run that compiles takes memory for it, and is made again
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        told = json.loads(done.stdout)
+        if told["compiled"] == 0:
+            break
     assert told["gap"] <= 1e-3
     assert told["peak"] <= limit
 

@@ -85,11 +85,11 @@ def solve_hard(
 
 
 def verify_hard(
-    parts: Parts, machine: Machine | ClassMachine, w, b, tol: float = 1e-6
+    parts: Parts, machine: Machine | ClassMachine, w, b, tol: float = 1e-6, room: int = ROOM
 ) -> Certificate:
     """The certificate of weights w and b, with multipliers rebuilt from the rows nearest to their
     margin: the optimum of these bounds that of all rows from below."""
-    rounds = _Rounds(parts, machine, Watch(tol=tol, max_iter=10_000), ROOM)
+    rounds = _Rounds(parts, machine, Watch(tol=tol, max_iter=10_000), room)
     with one_blas_thread(), np.errstate(all="ignore"):
         return rounds.judge(w, b)
 

@@ -17,7 +17,7 @@ _HOME = {
     "c_path": "search",
     "LinearSVMCV": "search",
     "LogisticRegressionCV": "search",
-    "verify": "verify",
+    "verify": "verification",
     "ClusterLost": "patience",
 }
 

@@ -30,6 +30,7 @@ from ..parts.class_proof import certify_class_parts, repair_class_parts
 from ..parts.class_tasks import KEY, ClassMachine, ClassShare, count, pose_classes, total_classes
 from ..parts.closed_forms import check_least_squares
 from ..parts.fisher import check_fisher
+from ..parts.hard_margin import verify_hard
 from ..parts.hinge import solve_hinge
 from ..parts.hinge_proof import certify_parts, repair_parts
 from ..parts.hinge_tasks import Machine, Share, ask_total, begin, pose
@@ -44,6 +45,7 @@ from .account import duels
 from .finer import FinerParts
 from .fit import class_weights, reading
 from .folder import WorkFolder
+from .hard import room_for
 from .memory import parse_memory
 from .progress import Progress
 from .rows import StreamedRows
@@ -147,6 +149,8 @@ def _svm(model, rows: StreamedRows, watch: Watch) -> Certificate:
 def _two(model, rows: StreamedRows, watch: Watch, machine: Machine, q: int) -> Certificate:
     """One machine: multipliers by the rule, or better ones."""
     w, b, listed = model.coef_[q], float(model.intercept_[q]), Listed(model, q)
+    if np.isinf(machine.C):
+        return verify_hard(rows, machine, w, b, watch.tol, room_for(rows))
 
     def recall(block: Block, memory):
         problem = pose(block, machine)
@@ -182,6 +186,8 @@ def _joint(model, rows: StreamedRows, watch: Watch) -> Certificate:
     loss = CLASS_LOSSES[model.multiclass, model.loss]
     machine = ClassMachine(float(model.C), loss, len(model.classes_), model._bias(), watch.seed)
     W, b, listed = model.coef_, model.intercept_, Listed(model, None)
+    if np.isinf(machine.C):
+        return verify_hard(rows, machine, W, b, watch.tol, room_for(rows))
     parts = FinerParts(rows, machine.k)
 
     def recall(block: Block, memory):
