@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from maxmargin.parts import hinge_near, hinge_sample
 from maxmargin.parts.certify_smooth import certify_smooth
 from maxmargin.parts.hinge import solve_hinge
 from maxmargin.parts.hinge_newton import Newton
@@ -132,3 +133,17 @@ def test_few_rounds_of_logistic_regression():
     parts = Far(X.astype(np.float32), y, [9000])
     assert fit_smooth(parts, y, 2, 1.0, 1e-3).holds(1e-3)
     assert parts.rounds <= 30
+
+
+def test_no_row_near_its_margin(monkeypatch):
+    """At a tiny C all rows are far inside theirs, and are one vector: none need be fetched."""
+    monkeypatch.setattr(hinge_sample, "FEWEST", 20)
+    monkeypatch.setattr(hinge_sample, "PER_COLUMN", 2)
+    monkeypatch.setattr(hinge_near, "PER_COLUMN", 5)
+    X, y = clouds(300, 18)
+    machine = Machine(1e-6, LOSSES["hinge"], Bias.PENALIZED)
+    fit = solve_hinge(Far(X, y, [70, 110]), machine, Watch(tol=1e-6))
+    side = np.where(y > 0, 1e-6, -1e-6)
+    assert fit.certificate.holds(1e-6)
+    assert fit.w == pytest.approx(side @ X, rel=1e-6)
+    assert fit.b == pytest.approx(side.sum(), rel=1e-6)

@@ -135,6 +135,8 @@ def _solve(chosen: list[Chosen], machine: Machine, mu, w, b, width: float, tol: 
     hold = float(c[y == -np.sign(r0)].sum())
     if machine.bias is Bias.FREE and r0 != 0.0 and abs(r0) >= 0.9 * hold:
         return None, None  # the far rows pull the bias harder than the near ones can hold
+    if len(y) == 0:  # the far rows are all there are: a plain square
+        return State(v0, r0 if machine.bias is Bias.PENALIZED else b, a, z), True
     block = Block(stack([one.rows for one in chosen]), y, c, mu, machine.bias, v0, r0)
     state = State(w, b, a, z)
     own = Watch(tol=tol, max_iter=watch.max_iter, max_seconds=watch.max_seconds - watch.seconds)
