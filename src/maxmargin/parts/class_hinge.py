@@ -17,7 +17,7 @@ from .class_proof import better_biases, certify_class_parts, repair_class_parts,
 from .class_tasks import ClassCensus, ClassMachine, Standing, begin, count, total_classes
 from .hard_margin import solve_hard
 from .hinge import SHARPER, TRIES
-from .parts import Parts
+from .parts import Parts, need_weight
 
 # Weights, biases and their proof.
 Found = tuple[np.ndarray, np.ndarray, Certificate]
@@ -53,6 +53,8 @@ def solve_class_hinge(
 def _solve(parts: Parts, machine: ClassMachine, watch: Watch, values: int) -> ClassFit:
     """By the rows that matter; where they are too many, ascend until the proof holds."""
     census = total_classes(parts, count, machine)
+    # With free biases and one class the optimum is zero, and no gap is a share of that.
+    need_weight(census.by_class, 2 if machine.bias is Bias.FREE else 1)
     mean = census.sum_x / max(1, census.alive)
     mu = mean if machine.bias is Bias.FREE else np.zeros_like(mean)
     standing = total_classes(parts, begin, machine, mu)

@@ -59,8 +59,12 @@ class ClassCensus(NamedTuple):
 
     rows: int
     alive: int
-    cost: float
+    by_class: np.ndarray  # Σc
     sum_x: np.ndarray
+
+    @property
+    def cost(self) -> float:
+        return float(self.by_class.sum())
 
 
 class Standing(NamedTuple):
@@ -102,7 +106,8 @@ def count(problem: MulticlassProblem, share: ClassShare | None):
     """The first question."""
     alive = problem.c > 0
     sum_x = combine(problem.rows, alive.astype(np.float64))
-    census = ClassCensus(len(alive), int(alive.sum()), float(problem.c.sum()), sum_x)
+    by_class = np.bincount(problem.y, problem.c, minlength=problem.k)
+    census = ClassCensus(len(alive), int(alive.sum()), by_class, sum_x)
     return share, census
 
 

@@ -19,7 +19,7 @@ from ..problem.targets import OneOfK
 from ..represent.design import GRAM_ROWS, PASS_VALUES, Design
 from ..solve.least_squares import LARGEST_SPARSE, column_factors, system_of
 from ..solve.refine import best_of, refined
-from .parts import Block, Parts, total
+from .parts import Block, Parts, need_weight, total
 
 # Columns up to which a d × d matrix more may travel, for what a Gram matrix is too rough for.
 MOST_COLUMNS = 2000
@@ -168,6 +168,7 @@ class Targets:
 
     def __init__(self, parts: Parts, k: int, free: bool):
         mass, means, n = total(parts, class_sums, k)
+        need_weight(mass, 1)
         self.parts, self.k = parts, k
         self.design = PartsDesign(parts, (mass, means, n), centred=free)
         shares = mass / mass.sum()

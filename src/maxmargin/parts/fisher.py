@@ -18,7 +18,7 @@ from ..represent.design import PASS_VALUES
 from ..solve.discriminant import Directions, directions, recertify
 from ..solve.within import Spread
 from .closed_forms import PartsDesign, class_sums
-from .parts import Block, Parts, total
+from .parts import Block, Parts, need_weight, total
 
 # Values of the products of features that a part answers with at a time: 64 MB.
 MOST_PRODUCTS = 8_000_000
@@ -46,6 +46,7 @@ def check_fisher(
 def _posed(parts: Parts, k: int, priors, plain: bool, shrinkage: float | str):
     """The spread within the classes, their means and priors."""
     sums = total(parts, class_sums, k)
+    need_weight(sums[0], k)
     design = PartsDesign(parts, sums, groups=True)
     share = sums[0] / sums[0].sum() if priors is None else priors
     return _spread(design, share, sums[0], plain, shrinkage), design.centres, share

@@ -23,13 +23,14 @@ import numpy as np
 
 from ..certify.certificate import Certificate
 from ..certify.separability import NotSeparableError
+from ..problem.problem import Bias
 from ..solve.contract import Ending, OutOfBudget, Watch
 from ..solve.threads import one_blas_thread
 from .class_tasks import ClassMachine
 from .hard_forms import form_of
 from .hard_tasks import Kept, Wish, join, look
 from .hinge_tasks import Machine
-from .parts import Block, Parts
+from .parts import Block, Parts, need_weight
 
 MOST_ROUNDS = 200
 # Rows that a round adds: so many for every unknown of two classes, at least and at most.
@@ -151,7 +152,9 @@ class _Rounds:
         """Rounds until the gap is closed; ``start``: rows to begin with."""
         try:
             if start is None:
-                start, _ = self._ask(*self.best, below=1.0)
+                start, _ = self._ask(*self.best, below=1.0)  # of every class, if it has any
+                free = self.form.bias is Bias.FREE
+                need_weight(np.bincount(start.y, minlength=self.form.k), 2 if free else 1)
             self.kept, self.alpha = start, np.zeros((len(start.y), *self.form.each))
             for _ in range(MOST_ROUNDS):
                 self.watch.step()

@@ -16,7 +16,7 @@ from .hinge_ascent import Ascent, accept
 from .hinge_newton import Newton
 from .hinge_proof import best_bias_parts, certify_parts, repair_parts, set_none
 from .hinge_tasks import Census, Machine, ask_total, begin
-from .parts import Parts
+from .parts import Parts, need_weight
 
 # Methods take turns where the proof fails; each time the gap asked for is smaller.
 TRIES = 5
@@ -52,6 +52,8 @@ class _Solver:
     def __init__(self, parts: Parts, machine: Machine, watch: Watch):
         self.parts, self.machine, self.watch = parts, machine, watch
         self.census = ask_total(parts, begin, machine)
+        # With a free bias and one class the optimum is zero, and no gap is a share of that.
+        need_weight(self.census.by_side, 2 if machine.bias is Bias.FREE else 1)
         b = 0.0
         if self.census.alpha > 0.0 and machine.bias is Bias.FREE:  # multipliers to start from
             b = best_bias_parts(parts, machine, self.census.w, b)

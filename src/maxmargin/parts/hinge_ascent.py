@@ -264,10 +264,10 @@ def best_anywhere(g, H) -> np.ndarray:
 
 def best_in_triangle(g, H) -> np.ndarray:
     """The maximiser of g·t − ½ t·Ht over t ≥ 0, t₁ + t₂ ≤ 1."""
-    inside = best_anywhere(g, H)
+    best, where, inside = 0.0, np.zeros(2), best_anywhere(g, H)
     if inside.min() >= 0.0 and inside.sum() <= 1.0:
-        return inside
-    best, where = 0.0, np.zeros(2)
+        # Where H is zero but g is not, a corner may still be better.
+        best, where = float(g @ inside - 0.5 * inside @ H @ inside), inside
     for start, end in (((0, 0), (1, 0)), ((0, 0), (0, 1)), ((1, 0), (0, 1))):
         origin, edge = np.array(start, float), np.subtract(end, start, dtype=float)
         curvature, slope = float(edge @ H @ edge), float(edge @ (g - H @ origin))

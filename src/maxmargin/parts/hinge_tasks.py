@@ -63,7 +63,7 @@ class Census(NamedTuple):
     sqnorm: float
     softness: float  # Σ 1/c, or Σ 1/(2c) for squared hinge
     cost: float
-    positive_cost: float
+    by_side: np.ndarray  # the negative and the positive class's costs
     sum_x: np.ndarray
     alpha: float
     r: float
@@ -132,7 +132,7 @@ def begin(problem: Problem, share: Share | None) -> tuple[Share, Census]:
         sqnorm=float(q[alive].sum()),
         softness=float(soft.sum()),
         cost=float(problem.c.sum()),
-        positive_cost=float(problem.c[problem.y > 0].sum()),
+        by_side=np.bincount(problem.y > 0, problem.c, minlength=2),
         sum_x=combine(problem.rows, alive.astype(np.float64)),
         alpha=float(alpha.sum()),
         r=float(v.sum()),

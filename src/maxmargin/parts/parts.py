@@ -58,6 +58,20 @@ def total(parts: Parts, task: Task, *told: Any) -> Any:
     return add_all(parts.ask(task, *told)) if there is None else there(task, *told)
 
 
+def need_weight(by_class: Any, classes: int) -> None:
+    """Refuse data in which fewer than ``classes`` classes have a row of positive weight.
+
+    Estimators know the labels and ask first; here classes are codes.
+    """
+    alive = int(np.count_nonzero(np.asarray(by_class) > 0))
+    if alive < classes:
+        raise ValueError(
+            f"Of {len(by_class)} classes at least {classes} must have rows of positive weight, but "
+            f"{alive or 'none'} of them has. Weigh some rows of the others, or remove these "
+            "classes from y."
+        )
+
+
 def add_all(answers: Iterator[Any]) -> Any:
     """Σ over answers, held one at a time and always added in the same order."""
     sums = next(answers)
