@@ -77,7 +77,7 @@ def test_multipliers_of_cells_are_feasible_for_rows_with_the_same_dual(rule):
     by_number = dict(zip(numbers.tolist(), rates, strict=True))
     none = np.zeros(0, dtype=int), np.zeros((0, 3))
     names = {sent.name: none for _, sent, _ in answers}
-    total_classes(parts, settle, machine, names, by_number)
+    total_classes(parts, settle, machine, names, by_number, True)
     beta = small.c[:, None] * np.stack([by_number[number] for number in numbers.tolist()])
     ours = certify_class_parts(parts, machine, W, b, np.zeros(4))
     assert ours.box_violation <= 1e-12

@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits, load_iris
 from maxmargin import LinearSVM
 from maxmargin.certify.circulation import repair_classes
 from maxmargin.certify.multiclass import certify_classes, residual
+from maxmargin.parts import class_near
 from maxmargin.parts.class_hinge import solve_class_hinge
 from maxmargin.parts.class_proof import certify_class_parts, repair_class_parts
 from maxmargin.parts.class_tasks import (
@@ -207,3 +208,19 @@ def test_a_budget_that_is_too_small_is_admitted():
     whole = LinearSVM(C=100.0).fit(X, y).certificate_
     assert fit.certificate.dual <= whole.primal * (1 + 1e-9)
     assert fit.certificate.primal >= whole.dual * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("rule", [("max", "hinge"), ("sum", "hinge")], ids=" ".join)
+def test_a_budget_that_ends_before_a_solution_is_told_keeps_its_proof(rule, monkeypatch):
+    """Rows and cells have the multipliers of the last small problem, not of the one before."""
+    for name, value in {"FEWEST": 60, "SAMPLE": 1, "CHEAP": 600, "ROWS": 6}.items():
+        monkeypatch.setattr(class_near, name, value)
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=600)
+    X = rng.standard_normal((600, 6)) + rng.standard_normal((3, 6))[y]
+    machine, whole = ClassMachine(10.0, CLASS_LOSSES[rule], 3), Watch(tol=1e-6)
+    assert solve_class_hinge(Here(X, y, [200, 400]), machine, whole).solver == "rounds"
+    short = Watch(tol=1e-6, max_iter=whole.n_iter - 1)
+    fit = solve_class_hinge(Here(X, y, [200, 400]), machine, short)
+    assert fit.ending is Ending.ITERATIONS
+    assert fit.certificate.relative_gap < 0.1

@@ -174,9 +174,12 @@ def look(problem: MulticlassProblem, share: ClassShare, told: Look):
     return share, (losses[:, 0], rows, cells)
 
 
-def settle(problem: MulticlassProblem, share: ClassShare, rows: dict, cells: dict):
-    """Take the multipliers of the problem last solved: those of rows by name, of cells by c."""
-    place = share.near.now
+def settle(problem: MulticlassProblem, share: ClassShare, rows: dict, cells: dict, told: bool):
+    """Take the multipliers of the problem last solved: those of rows by name, of cells by c.
+
+    ``told``: whether its solution was told before; else it is the problem then ahead.
+    """
+    place = share.near.now if told else share.near.ahead
     beta = np.zeros((len(problem.y), problem.k))
     inside = ~place.sent & (problem.c > 0)
     for number, rate in cells.items():

@@ -79,6 +79,7 @@ class NearSearch:
         self.times: dict[bytes, int] = {}  # how many parts have this name
         self.room, self.reach = values, np.inf
         self.small: Small | None = None
+        self.told = False  # whether its solution was told to the parts
         self.model = -np.inf  # the small problem's objective at its solution
         self.beta = np.zeros((0, machine.k))
 
@@ -176,6 +177,7 @@ class NearSearch:
             if sent.name not in seen:
                 seen.add(sent.name)
                 self._hold(sent)
+        self.told = True
         last = self._note_primal(losses)
         self.watch.record(self.primal, self.dual)
         return _together(found), last
@@ -254,7 +256,8 @@ class NearSearch:
         if solution.ending is Ending.INTERRUPTED:
             raise KeyboardInterrupt
         self.W, self.b, self.beta = solution.point
-        self.small, self.model = small, proof.primal if small.bounds else -np.inf
+        self.small, self.told = small, False
+        self.model = proof.primal if small.bounds else -np.inf
         if small.bounds:
             self.dual = proof.dual
 
@@ -294,7 +297,7 @@ class NearSearch:
         }
         rates = self.beta[small.held :] / small.c[small.held :, None]
         cells = dict(zip(small.cells.tolist(), rates, strict=True))
-        total_classes(self.parts, settle, self.machine, rows, cells)
+        total_classes(self.parts, settle, self.machine, rows, cells, self.told)
 
 
 def _width(X, W: np.ndarray, b: np.ndarray) -> np.ndarray:
