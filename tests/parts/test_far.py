@@ -147,3 +147,16 @@ def test_no_row_near_its_margin(monkeypatch):
     assert fit.certificate.holds(1e-6)
     assert fit.w == pytest.approx(side @ X, rel=1e-6)
     assert fit.b == pytest.approx(side.sum(), rel=1e-6)
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4])
+@pytest.mark.parametrize("bias", list(Bias))
+def test_an_optimum_known_from_the_start_is_proved_in_few_rounds(bias, C):
+    """Few rows all come as the sample, whose optimum is that of all: only multipliers are missing."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 30)), np.arange(600) % 2
+    X[:, :6] += rng.standard_normal((2, 6))[y]
+    parts = Far(X, y, [100, 300])
+    fit = solve_hinge(parts, Machine(C, LOSSES["hinge"], bias), Watch(tol=1e-5))
+    assert fit.certificate.holds(1e-5)
+    assert parts.rounds < 150

@@ -158,7 +158,8 @@ class Newton:
                 self.parts, self.machine, self.census, self.mu, self.w, self.b, corner, tol,
                 self.watch,
             )  # fmt: skip
-            if found is None or not found.primal <= self.primal:
+            # The best point may be known already, but for rounding: what is new then is its proof.
+            if found is None or not found.primal <= self.primal * (1.0 + 0.1 * tol):
                 return False
             self.pending = True
             self.w, self.b = self.w + found.dw, self.b + found.db
