@@ -152,7 +152,7 @@ def test_no_row_near_its_margin(monkeypatch):
 @pytest.mark.parametrize("C", [1.0, 1e4])
 @pytest.mark.parametrize("bias", list(Bias))
 def test_an_optimum_known_from_the_start_is_proved_in_few_rounds(bias, C):
-    """Few rows all come as the sample, whose optimum is that of all: only multipliers are missing."""
+    """Few rows all come as the sample, whose optimum is that of all: only the proof is missing."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((600, 30)), np.arange(600) % 2
     X[:, :6] += rng.standard_normal((2, 6))[y]
