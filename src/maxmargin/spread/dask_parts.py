@@ -7,7 +7,7 @@ and one back; no task passes through the scheduler's graph.
 An actor dies with its worker, and what its parts remember with it.  But tasks are plain functions,
 so a memory follows from the rows and the questions so far: these are kept here, and told again to
 a new actor, whose rows Dask computes again.  When they have grown large, memories are copied to a
-second worker instead, and the questions before are forgotten.
+second worker instead, or here if there is only one, and the questions before are forgotten.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ..parts.parts import add_all
 from .extra import need_dask
 from .holder import Failed, Holder, Question
-from .patience import ClusterLost, gather, wait_for
+from .patience import ClusterLost, gather, heard, wait_for
 from .traffic import Traffic, size_of
 
 # Bytes of questions after which memories are copied and the questions forgotten.
@@ -58,6 +58,8 @@ class DaskParts:
         self._shelves: list[Any] = []
         self._journal: list[Question] = []
         self._size = 0
+        self._remembered = 0
+        self._messages = 0
 
     def ask(self, task: Callable, *told: Any) -> Iterator[Any]:
         """Ask all parts at once; the answers come in the order of the parts."""
@@ -113,32 +115,35 @@ class DaskParts:
         teams, question = self._teams_now(), Question(task, told)
         self.traffic.ask(told, len(teams))
         asked = self._kept[0].answered + len(self._journal)
-        sent = [self._send(number, "ask", asked, question, add) for number in range(len(teams))]
+        self._messages += 1
+        message = self._messages, asked, question, add
+        sent = [self._send(number, "ask", *message) for number in range(len(teams))]
         found = [
-            self._answer(number, "ask", asked, question, add, sent=future)
-            for number, future in enumerate(sent)
+            self._answer(number, "ask", *message, sent=future) for number, future in enumerate(sent)
         ]
         self._journal.append(question)
         self._size += size_of(told)
-        if self._size > FORGET:
+        if self._size > max(FORGET, self._remembered):
             self._forget()
         return found
 
     def _send(self, number: int, method: str, *args: Any) -> Any:
         """A message under way, or None where the worker is known to be lost."""
+        actor = self._actors[number]
         try:
-            return getattr(self._actors[number], method)(*args)
+            return None if actor is None else getattr(actor, method)(*args)
         except RuntimeError:
             return None
 
     def _answer(self, number: int, method: str, *args: Any, sent: Any = None) -> Any:
         """A team's answer; if its worker is lost, that of a new actor that was told the same."""
         sent = sent or self._send(number, method, *args)
+        why: Exception | None = None
         for _ in range(LOSSES):
             try:
-                answer = None if sent is None else sent.result()
-            except Exception:  # whatever Dask says of a lost worker: what a task raises is returned
-                answer = None
+                answer = None if sent is None else heard(self._actors[number], sent)
+            except Exception as error:  # Dask's word for a lost worker: those of tasks are returned
+                answer, why = None, error
             if isinstance(answer, Failed):
                 raise answer.error
             if answer is not None:
@@ -149,7 +154,7 @@ class DaskParts:
         raise ClusterLost(
             f"Workers were lost {LOSSES} times while one question was asked. Most often they had "
             "too little memory: use smaller partitions, or more workers."
-        )
+        ) from why
 
     # --- actors -------------------------------------------------------------------------------
 
@@ -166,7 +171,9 @@ class DaskParts:
                 for home, members in by_home.items()
             ]
             self._kept = [Kept(None, 0) for _ in self._teams]
-            self._actors = [self._actor(number) for number in range(len(self._teams))]
+            self._actors = [None] * len(self._teams)  # Ctrl-C may come before all are there
+            for number in range(len(self._teams)):
+                self._actors[number] = self._actor(number)
         return self._teams
 
     def _actor(self, number: int, again: bool = False) -> Any:
@@ -180,8 +187,10 @@ class DaskParts:
             )
             try:
                 [actor] = gather(self.client, [future])
-                if self._journal:
-                    actor.hear(self._journal).result()
+                # Dask lets an actor belong to the newest client, which may be another's.
+                actor._client, actor._future = self.client, future
+                if self._journal and heard(actor, actor.hear(self._journal)) is None:
+                    raise RuntimeError("The worker was lost.")
                 return actor
             except Exception as error:
                 # A worker lost meanwhile; but what cannot be made at all is told as it is.
@@ -191,22 +200,34 @@ class DaskParts:
         raise AssertionError
 
     def _forget(self) -> None:
-        """Copy the memories to a second worker each, and forget how they came about."""
-        if len(self.client.scheduler_info(n_workers=-1)["workers"]) < 2:
-            return
-        _, distributed = need_dask()
+        """Copy the memories, and forget how they came about."""
         asked = self._kept[0].answered + len(self._journal)
+        alone = len(self.client.scheduler_info(n_workers=-1)["workers"]) < 2
+        shelves, copies = ([], self._fetched()) if alone else self._copied()
+        if copies:
+            # Variables hold the copies, which have no history: nobody needs their actor.
+            self._clear_shelves()
+            self._shelves = shelves
+            self._kept = [Kept(copy, asked) for copy in copies]
+            self._journal, self._size = [], 0
+
+    def _copied(self) -> tuple[list, list]:
+        """Memories on two workers each, and the variables that hold them."""
+        _, distributed = need_dask()
         names = [f"maxmargin-{uuid.uuid4().hex}" for _ in self._teams]
         shelves = [distributed.Variable(name, client=self.client) for name in names]
         for number, name in enumerate(names):
             self._answer(number, "shelve", name)
         copies = [shelf.get() for shelf in shelves]
         self.client.replicate(copies, n=2)
-        # Variables hold the copies, which have no history: nobody needs the actor they came from.
-        self._clear_shelves()
-        self._shelves = shelves
-        self._kept = [Kept(copy, asked) for copy in copies]
-        self._journal, self._size = [], 0
+        return shelves, copies
+
+    def _fetched(self) -> list:
+        """The memories here, where no second worker is, unless the questions are smaller."""
+        teams = range(len(self._teams))
+        self._remembered = sum(self._answer(number, "size") for number in teams)
+        small = self._remembered < self._size
+        return [self._answer(number, "remembered") for number in teams] if small else []
 
     def _clear_shelves(self) -> None:
         for shelf in self._shelves:

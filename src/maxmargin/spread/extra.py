@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from .patience import in_words
 
@@ -20,16 +20,34 @@ def need_dask():
     return dask, distributed
 
 
+def _current():
+    """The client there is, as a context that leaves it open; or None."""
+    _, distributed = need_dask()
+    try:
+        distributed.get_worker()
+    except ValueError:
+        pass
+    else:  # inside a task, whose thread may be the only one: it is lent to the parts meanwhile
+        return distributed.worker_client()
+    try:
+        client = distributed.get_client()
+    except ValueError:
+        return None
+    if client.asynchronous:
+        raise TypeError(
+            "maxmargin.spread waits for its answers, but the current client is asynchronous. "
+            "Fit with a client that is not, or in another thread."
+        )
+    return nullcontext(client)
+
+
 @contextmanager
 def some_client():
     """The current client, or one of a local cluster that is closed again, and what it is."""
     _, distributed = need_dask()
-    try:
-        client = distributed.get_client()
-    except ValueError:
-        client = None
-    if client is not None:
-        with in_words():
+    current = _current()
+    if current is not None:
+        with current as client, in_words():
             yield client, f"the client's cluster at {client.scheduler.address}"
         return
     # Threads of this process: kernels and BLAS let go of the interpreter, and a script without

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ..parts.parts import add_all
 from ..solve.threads import one_blas_thread
 from .extra import need_dask
+from .traffic import size_of
 
 
 class Question(NamedTuple):
@@ -38,13 +39,18 @@ class Holder:
         self.memories = [None] * len(blocks) if memories is None else memories
         self.before = self.memories
         self.answered = answered  # questions that the memories know of
+        self.latest = 0  # the number of the last message heard
         self.pool = ThreadPoolExecutor(len(blocks)) if len(blocks) > 1 else None
 
-    def ask(self, asked: int, question: Question, add: bool) -> Reply | Failed | None:
+    def ask(self, number: int, asked: int, question: Question, add: bool) -> Reply | Failed | None:
         """Answer the question after ``asked`` others; None if it were others that we know of.
 
-        If we know of one more, nobody has heard our answer to it, and it is forgotten.
+        If we know of one more, nobody has heard our answer to it, and it is forgotten.  Messages
+        are numbered: one that was interrupted may come late, when nobody waits for it any more.
         """
+        if number < self.latest:
+            return None
+        self.latest = number
         if asked == self.answered - 1:
             self.memories, self.answered = self.before, asked
         if asked != self.answered:
@@ -63,10 +69,18 @@ class Holder:
         except Exception as error:
             return Failed(error)
 
-    def hear(self, questions: list[Question]) -> None:
-        """Remember what the questions leave to remember."""
+    def hear(self, questions: list[Question]) -> int:
+        """Remember what the questions leave to remember; how many we know of now."""
         for question in questions:
             self._ask(question)
+        return self.answered
+
+    def size(self) -> Reply:
+        """Bytes that the parts remember."""
+        return Reply(size_of(self.memories))
+
+    def remembered(self) -> Reply:
+        return Reply(self.memories)
 
     def shelve(self, name: str) -> Reply | Failed:
         """Hand what the parts remember to this worker as data, and their future to a variable."""

@@ -30,7 +30,10 @@ def in_words():
             "Most often they had too little memory: use smaller partitions on more workers, or "
             "workers with more memory."
         ) from error
-    except (asyncio.CancelledError, concurrent.futures.CancelledError) as error:
+    except (
+        asyncio.CancelledError, concurrent.futures.CancelledError,
+        distributed.client.ClosedClientError,
+    ) as error:  # fmt: skip
         raise ClusterLost(
             "The cluster has forgotten the data of this fit: it was restarted, its scheduler was "
             "lost, or the client was closed. Connect again and start the fit afresh."
@@ -61,12 +64,21 @@ def wait_for(client: Any, futures: list) -> None:
                 raise ClusterLost(_nobody(client)) from None
 
 
+def heard(actor: Any, sent: Any) -> Any:
+    """What an actor answers, or None if it is gone: Dask does not always say so."""
+    while not sent.done():
+        try:
+            return sent.result(timeout=LOOK)
+        except TimeoutError:
+            if actor._future.status != "finished":
+                return None
+    return sent.result()
+
+
 def wait_for_a_worker(client: Any) -> None:
-    """A cluster may still be starting, but not forever."""
-    try:
-        client.wait_for_workers(1, timeout=PATIENCE)
-    except TimeoutError as error:
-        raise ClusterLost(_nobody(client)) from error
+    """A cluster may still be starting, but not forever; an adaptive one starts when asked."""
+    if not client.nthreads():
+        wait_for(client, [client.submit(int, pure=False)])
 
 
 def _nobody(client: Any) -> str:

@@ -219,6 +219,12 @@ class Folds(NamedTuple):
         """Fit all rows but those of the fold for every C, and judge by them."""
         data = self.data
         counts, mass = total(parts, _tally, fold, len(data.classes))
+        for label in data.classes[counts == 0]:
+            raise ValueError(
+                f"All rows of class {label} are in fold {fold + 1} of {self.folds}, so that none "
+                "is left to learn from. Leave the class out or give it more rows; if it has "
+                "several, another random_state may deal them to different folds."
+            )
         rest = data._replace(counts=counts, mass=mass)
         by_class = weights_by_class(rest, model)
         rest = rest._replace(parts=_Without(parts, fold, by_class, data.parts.traffic))  # type: ignore[arg-type]
