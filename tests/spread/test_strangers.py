@@ -129,6 +129,6 @@ def test_an_adaptive_cluster_without_workers_starts_them():
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster),
     ):
-        cluster.adapt(minimum=0, maximum=1, interval="10ms")
+        cluster.adapt(minimum=0, maximum=1, interval="10ms", wait_count=10**6)  # up, never down
         model = on_dask.LinearSVM(tol=1e-2).fit(*spread(*clouds(60, 2), [30]))
     assert model.certificate_.holds(1e-2)

@@ -150,6 +150,8 @@ class DaskParts:
                 return answer.value
             self._actors[number] = None  # or Dask would make it again, without its memory
             self._actors[number] = self._actor(number, again=True)
+            if self._shelves:  # a copy may have been lost with the worker
+                self.client.replicate([kept.memories for kept in self._kept], n=2)
             sent = self._send(number, method, *args)
         raise ClusterLost(
             f"Workers were lost {LOSSES} times while one question was asked. Most often they had "
