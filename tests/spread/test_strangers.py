@@ -11,6 +11,7 @@ from maxmargin.spread import dask_parts
 from maxmargin.spread.dask_parts import DaskParts
 from maxmargin.spread.holder import Holder, Question
 from maxmargin.spread.patience import heard
+from maxmargin.spread.traffic import Traffic, size_of
 from tests.spread.helpers import clouds, spread
 
 
@@ -132,3 +133,11 @@ def test_an_adaptive_cluster_without_workers_starts_them():
         cluster.adapt(minimum=0, maximum=1, interval="10ms", wait_count=10**6)  # up, never down
         model = on_dask.LinearSVM(tol=1e-2).fit(*spread(*clouds(60, 2), [30]))
     assert model.certificate_.holds(1e-2)
+
+
+def test_rows_are_counted_apart_where_problems_ask_together():
+    traffic, rows = Traffic(1), blocks(1)[0]
+    traffic.answer(rows)
+    traffic.answer((rows, np.zeros(5)))
+    assert traffic.sampled == 2 * size_of(rows)
+    assert traffic.received == traffic.largest_received == 40

@@ -35,9 +35,9 @@ def in_words():
         distributed.client.ClosedClientError,
     ) as error:  # fmt: skip
         raise ClusterLost(
-            "The cluster has forgotten the data of this fit: it was restarted, its scheduler or too "
-            "many workers at once were lost, or the client was closed. Connect again and start the "
-            "fit afresh."
+            "The cluster has forgotten the data of this fit: it was restarted, its scheduler or "
+            "too many workers at once were lost, or the client was closed. Connect again and "
+            "start the fit afresh."
         ) from error
 
 

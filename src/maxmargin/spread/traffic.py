@@ -42,10 +42,9 @@ class Traffic:
 
     def answer(self, answer: Any) -> None:
         """One answer has come."""
-        size = size_of(answer)
-        if isinstance(answer, Block | Chosen):
-            self.sampled += size
-            return
+        rows = rows_of(answer)
+        size = size_of(answer) - rows
+        self.sampled += rows
         self.received += size
         self.largest_received = max(self.largest_received, size)
 
@@ -63,6 +62,13 @@ class Traffic:
             f"{received:,.0f} received (at most {self.largest_received:,}); "
             f"{self.sampled:,} bytes of sampled rows in all"
         )
+
+
+def rows_of(answer: Any) -> int:
+    """Bytes of the rows in an answer; where problems ask together, those of each of them."""
+    if isinstance(answer, Block | Chosen):
+        return size_of(answer)
+    return sum(map(rows_of, answer)) if isinstance(answer, tuple) else 0
 
 
 def size_of(value: Any) -> int:
