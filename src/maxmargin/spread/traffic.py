@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..parts.class_cells import Sent
 from ..parts.hinge_sample import Chosen
 from ..parts.parts import Block
 
@@ -66,7 +67,7 @@ class Traffic:
 
 def rows_of(answer: Any) -> int:
     """Bytes of the rows in an answer; where problems ask together, those of each of them."""
-    if isinstance(answer, Block | Chosen):
+    if isinstance(answer, Block | Chosen | Sent):
         return size_of(answer)
     return sum(map(rows_of, answer)) if isinstance(answer, tuple) else 0
 
