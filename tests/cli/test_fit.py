@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import maxmargin as mm
+from maxmargin.data.model import row_titles
 
 from .helpers import people, write, write_matrix
 
@@ -103,6 +104,15 @@ def test_features_are_what_a_person_would_compute(maxmargin, table):
     np.testing.assert_allclose(model.features(table), expected.astype(float), atol=1e-12)
     svm = mm.LinearSVM(C=1).fit(expected.astype(float), frame["answer"])
     np.testing.assert_allclose(model.model.coef_, svm.coef_, atol=1e-9)
+
+
+def test_three_pairs_are_not_three_classes():
+    """A row of weights of a pair says which of the two it speaks for."""
+    X, y = load_iris(return_X_y=True)
+    for svm in (mm.LinearSVM(multiclass="pairs"), mm.OneVsOne(mm.LinearSVM())):
+        titles = row_titles(svm.fit(X, y), 3)
+        assert titles == ["0 rather than 1", "0 rather than 2", "1 rather than 2"]
+    assert row_titles(mm.LinearSVM().fit(X, y), 3) == ["0", "1", "2"]
 
 
 def test_coefficients_mean_what_they_say(maxmargin, table):

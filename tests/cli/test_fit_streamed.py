@@ -205,6 +205,7 @@ def test_refusals(maxmargin, parts, tmp_path):
         ("--memory", "50MB", "--C", "inf"): "not separable: weighted means",
         ("--memory", "50MB", "--C", "inf", "-m", "logistic"): "finite number, got C=inf",
         ("--memory", "50MB", "--drop", "agee"): "Did you mean 'age'",
+        ("--memory", "50MB", "-m", "perceptron", "--weights", "age"): "takes no weights",
     }.items():
         assert said in maxmargin.complaint("fit", folder, "-t", "answer", *arguments)
     assert "Which column" in maxmargin.complaint("fit", folder, "--memory", "50MB")

@@ -98,9 +98,11 @@ def test_ridges_and_shrinkage_are_chosen_as_in_memory(k):
     streamed, whole = fit_stream(clone(model), cut(X, y), memory=SMALL), clone(model).fit(X, y)
     np.testing.assert_allclose(streamed.coef_, whole.coef_, rtol=1e-8, atol=1e-10)
     assert verify(streamed, X, y).holds(1e-8)
-    weight = np.random.default_rng(1).random(len(y))
+    weight = np.where(np.arange(len(y)) % 2, 0.5, 1.5)
     with pytest.raises(ValueError, match="examples of equal weight"):
         fit_stream(clone(model), cut(X, y, weight), memory=SMALL)
+    with pytest.raises(ValueError, match="takes no weights"):  # as in memory, never ignored
+        fit_stream(Perceptron(), cut(X, y, weight), memory=SMALL)
 
 
 @pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "sparse"])

@@ -54,10 +54,15 @@ def _repair(alpha, cap, y, balance):
     if residual <= ROUNDING * (plus + minus):
         return out
     if residual <= SMALL * (plus + minus):  # one multiplier can bear it; the rest stay exact
-        for i in range(n):
-            if y[i] == heavy and out[i] >= residual:
-                out[i] -= residual
-                return out
+        bearer, freest = -1, -1.0
+        for i in range(n):  # the freest: one at a bound would leave it, though not on its margin
+            room = out[i] if y[i] == heavy else cap[i] - out[i]
+            free = min(out[i], cap[i] - out[i])
+            if room >= residual and free > freest:
+                bearer, freest = i, free
+        if bearer >= 0:
+            out[bearer] -= heavy * y[bearer] * residual
+            return out
     for i in range(n):
         if y[i] == heavy:
             out[i] *= min(plus, minus) / max(plus, minus)

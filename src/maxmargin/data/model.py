@@ -149,10 +149,14 @@ def row_titles(model, rows: int) -> list[str]:
     """What each row of weights speaks for."""
     from itertools import combinations
 
+    from ..estimators.one_vs_one import OneVsOne
+
     classes = [str(label) for label in getattr(model, "classes_", [])]
     if rows == 1 and len(classes) == 2:
         return [f"{classes[1]} rather than {classes[0]}"]
-    if rows == len(classes):
+    # Three classes have three pairs: the number of rows does not tell.
+    duel = isinstance(model, OneVsOne) or getattr(model, "multiclass", None) == "pairs"
+    if rows == len(classes) and not duel:
         return classes
     duels = [f"{a} rather than {b}" for a, b in combinations(classes, 2)]
     return duels if len(duels) == rows else [str(row) for row in range(rows)]

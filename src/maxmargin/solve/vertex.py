@@ -22,6 +22,11 @@ MOST_FREE = 200
 DEPENDENT = 1e-10
 # A row with this share of its length outside the span of the others is surely independent.
 SURELY = 1e-5
+# A multiplier this near its bound, relative to it, is at the bound: `repair` may have moved it by
+# the rounding of a sum, and its point need not lie on the margin.
+AT_BOUND = 1e-9
+# Share of Σα that a move may lose by rounding.
+LOST = 1e-10
 
 
 def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
@@ -29,7 +34,7 @@ def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     if not isinstance(problem.loss, Hinge) and not problem.hard:
         return alpha  # the squared hinge's multipliers are unique
     cap = problem.cap
-    free = np.flatnonzero((alpha > 0.0) & (alpha < cap))
+    free = np.flatnonzero((alpha > 0.0) & (alpha < (1.0 - AT_BOUND) * cap))
     _, d = problem.shape
     if not 2 <= len(free) <= MOST_FREE or len(free) * float(d + 1) ** 2 > MOST_WORK:
         return alpha
@@ -52,7 +57,8 @@ def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
         a[window[hit]] = bound[window[hit]] if at_cap else 0.0
         del window[hit]
         moved = True
-    if not moved:
+    # Σα is the dual where w stays: it falls if a point that seemed free is not on the margin.
+    if not moved or a.sum() < alpha[free].sum() - LOST * alpha.sum():
         return alpha
     alpha = alpha.copy()
     alpha[free] = a

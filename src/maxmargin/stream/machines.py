@@ -245,7 +245,7 @@ def fit_fisher(estimator, rows: StreamedRows, watch, sample) -> None:
     if estimator.priors is not None:
         given = estimator._check_priors(np.zeros(0, dtype=int), None)
     most = estimator._check_components(np.empty((0, rows.n_features)))
-    estimator._check_shrinkage(None if np.array_equal(rows.mass, rows.counts) else rows.mass)
+    estimator._check_shrinkage(rows.mass if rows.tally.weighed else None)
     plain, shrinkage = estimator.covariance == "none", estimator.shrinkage or 0.0
     found, means, share = solve_fisher(rows, k, given, plain, shrinkage, most)
     estimator.priors_, estimator.means_, estimator.xbar_ = share, means, share @ means
@@ -255,6 +255,8 @@ def fit_fisher(estimator, rows: StreamedRows, watch, sample) -> None:
 
 def fit_perceptron(estimator, rows: StreamedRows, watch, sample) -> Halt:
     plan = check_plan(estimator)
+    if rows.tally.weighed:
+        raise ValueError("Perceptron takes no weights of rows: its result depends on their order.")
     seed = check_random_state(estimator.random_state).randint(2**31)
     rate = np.full(len(rows.classes), float(estimator.learning_rate))
     if estimator.class_weight is not None:

@@ -103,6 +103,7 @@ class Tally:
 
     def __init__(self) -> None:
         self.counts, self.mass, self.chunks = np.zeros(0, dtype=np.int64), np.zeros(0), 0
+        self.weighed = False  # whether any row has another weight than 1
 
     def add(self, codes: np.ndarray, weight: np.ndarray | None) -> None:
         more = int(codes.max(initial=-1)) + 1 - len(self.counts)
@@ -113,6 +114,7 @@ class Tally:
         self.counts += np.bincount(codes, minlength=k)
         self.mass += np.bincount(codes, weight, minlength=k)
         self.chunks += 1
+        self.weighed = self.weighed or (weight is not None and bool((weight != 1.0).any()))
 
 
 class StreamedRows:

@@ -15,7 +15,7 @@ from ..data.model import MatrixPreparation, TableModel
 from ..data.preparation import Choices, learn
 from ..data.training import Labelled, without_missing
 from .judge import Errors, count_errors
-from .methods import Plan, find_method, make_estimator
+from .methods import Plan, check_weights, find_method, make_estimator
 from .tuning import Tuning, fit_quietly, tune
 
 
@@ -56,10 +56,7 @@ def fit_table(
 ) -> Fitted:
     """Fit ``plan``'s method to ``data``; judge it on ``test``, or on a share held out."""
     method = find_method(plan)
-    if data.weight is not None and not method.weights:
-        raise ValueError(
-            f"--method {method.name} takes no weights: its result depends on the order."
-        )
+    check_weights(method, data.weight is not None)
     began = time.perf_counter()
     if holdout:
         data, test = split(data, holdout, plan.seed)

@@ -47,6 +47,14 @@ def find_method(plan: Plan) -> Method:
     return method
 
 
+def check_weights(method: Method, given: bool) -> None:
+    """Refuse weights of rows where the method has no use for them."""
+    if given and not method.weights:
+        raise ValueError(
+            f"--method {method.name} takes no weights: its result depends on the order."
+        )
+
+
 def make_estimator(method: Method, plan: Plan, C: float | None, seconds: float):
     """The estimator with its parameters; of closed forms α is 1/C."""
     cls = method.estimator_class()

@@ -22,7 +22,7 @@ from ..stream.shelf import Shelf
 from ..stream.sources import Tables, alike, find_files, open_source
 from .fit import Fitted, Streamed, is_proved, summary_of
 from .judge import MOST_CLASSES, Errors, confusion
-from .methods import Method, Plan, find_method, make_estimator
+from .methods import Method, Plan, check_weights, find_method, make_estimator
 from .stream_open import Sifter, open_files
 from .tuning import quietly, tune
 
@@ -40,6 +40,7 @@ def fit_files(
     ``kept``: the folder of the checkpoint, of which nothing is left when the fit ends well.
     """
     method = _possible(plan, choices)
+    check_weights(method, weights is not None)
     began = time.perf_counter()
     progress = Progress()
     opened = open_files(data, target, weights, format, choices, limit, progress, plan.seed)
