@@ -146,6 +146,14 @@ def test_what_cannot_be_streamed(tmp_path):
         open_source(tmp_path / "empty")
 
 
+@pytest.mark.parametrize("lacking", [[None, "a", "b"], [0.0, np.nan, 1.0], ["a", np.nan, "b"]])
+def test_a_missing_label_is_no_class(lacking):
+    y = np.array(lacking, dtype=None if isinstance(lacking[0], float) else object)
+    row = 1 if lacking[0] is None else 4
+    with pytest.raises(ValueError, match=f"row {row}: the label is missing"):
+        fit_stream(LinearSVM(), [(np.eye(3)[:2], y[[0, 2]]), (np.eye(3), y)], memory="16MB")
+
+
 def test_an_estimator_is_as_before_when_a_fit_fails():
     X, y = noisy(n=500)
     model = LinearSVM().fit(X, y)

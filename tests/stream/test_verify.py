@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from maxmargin import (
     FisherDiscriminant,
@@ -96,4 +97,6 @@ def test_other_data():
         verify_stream(model, [(X, y + 1)])
     with pytest.raises(TypeError, match="KernelSVM"):
         verify_stream(KernelSVM().fit(X, y), [(X, y)])
+    with pytest.raises(NotFittedError):
+        verify_stream(LinearSVM(), [(X, y)])
     assert not verify_stream(model, [(X[:350], y[:350])]).holds(1e-6)

@@ -43,6 +43,13 @@ class Labels:
         y = chunk.y
         if y.dtype.kind not in "iubfUSO":
             raise BadRow(chunk.file, chunk.first, f"labels of type {y.dtype} are not understood.")
+        if y.dtype.kind in "fO":
+            lacking = y != y  # not a number
+            if y.dtype.kind == "O":
+                lacking |= np.array([label is None for label in y])
+            if lacking.any():
+                row = chunk.first + int(np.argmax(lacking))
+                raise BadRow(chunk.file, row, "the label is missing.")
         words = y.dtype.kind in "USO"
         kind = "words" if words else "truth" if y.dtype.kind == "b" else "numbers"
         if self.kind and kind != self.kind:

@@ -285,7 +285,8 @@ class Iterations:
     def _checked(self, given, number: int, first: int) -> Chunk:
         if not isinstance(given, tuple | list) or len(given) not in (2, 3):
             raise ValueError(
-                f"Chunk {number} must be (X, y) or (X, y, weight), got {type(given).__name__}."
+                f"Chunk {number} must be (X, y) or (X, y, weight), got {type(given).__name__}. All "
+                "rows at once are one chunk: [(X, y)]."
             )
         X: Any = given[0]
         y = np.asarray(given[1])

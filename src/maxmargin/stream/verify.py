@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import logsumexp
+from sklearn.utils.validation import check_is_fitted
 
 from ..certify.certificate import Certificate
 from ..certify.fisher import FisherCriterion
@@ -75,6 +76,7 @@ def verify_stream(model, source, *, memory="1GB", tol=None):
     name = type(model).__name__
     if name not in PROOFS:
         raise TypeError(f"verify_stream recomputes {', '.join(PROOFS)}, got {name}.")
+    check_is_fitted(model)
     progress = Progress()
     watch = None
     if hasattr(model, "tol"):
