@@ -24,7 +24,7 @@ from .standing import Standing
 
 # The share of the memory limit for rows that all problems of a fit hold in one place, and how many
 # times they are held while one of these is posed and solved.
-HELD, COPIES = 0.2, 6
+HELD, COPIES = 0.5, 5
 
 
 def fit_classes(estimator, rows: StreamedRows, watch: Watch, sample: Shelf) -> ClassFit:
