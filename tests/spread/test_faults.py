@@ -11,7 +11,7 @@ import pytest
 
 import maxmargin
 from maxmargin import spread as on_dask
-from maxmargin.spread import dask_parts, patience
+from maxmargin.spread import patience
 from maxmargin.spread.patience import ClusterLost
 from tests.spread.helpers import Deadly, at_question, clouds, spread
 
@@ -29,8 +29,6 @@ from tests.spread.helpers import Deadly, at_question, clouds, spread
 def test_a_worker_that_dies_in_the_middle_does_not_change_the_answer(
     client, monkeypatch, tmp_path, name, parameters, k, question
 ):
-    # Two classes from copies of memories; the others from the data on.
-    monkeypatch.setattr(dask_parts, "FORGET", 200 if k == 2 else 1 << 26)
     X, y = clouds(120, 3, k=k)
     marker = tmp_path / "died"
     at_question(monkeypatch, question, lambda parts, task: Deadly(task, marker))

@@ -114,6 +114,17 @@ def test_one_worker_alone_does_not_keep_all_questions(near, monkeypatch):
     parts.close()
 
 
+def test_copies_of_memories_stand_for_the_questions_before(near, monkeypatch):
+    monkeypatch.setattr(dask_parts, "FORGET", 100)
+    parts = DaskParts(near, near.scatter(blocks(), hash=False), 3)
+    for asked in range(1, 12):
+        assert parts.total(count, 1) == 3 * asked
+    assert parts._kept[0].answered > 0
+    parts._actors[0] = None
+    assert parts.total(count, 1) == 36
+    parts.close()
+
+
 def test_a_class_that_is_in_one_fold_only_is_named(near):
     X, y = clouds(60, 2, k=2)
     y[7] = "fir"
