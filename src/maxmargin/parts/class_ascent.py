@@ -29,15 +29,7 @@ from ..solve.contract import Ending, Watch
 from ..solve.share import RATES, cost
 from ..solve.sweep import awake
 from .class_tasks import ClassMachine, ClassShare, Standing, bends, points_of, total_classes
-from .hinge_ascent import (
-    EPOCHS,
-    FOLLOW,
-    MOST,
-    TRUST,
-    UNBALANCED,
-    best_anywhere,
-    best_in_triangle,
-)
+from .hinge_ascent import EPOCHS, TRUST, UNBALANCED, best_anywhere, best_in_triangle, followed
 from .parts import Parts
 from .rounds import run_rounds
 
@@ -296,7 +288,7 @@ class ClassAscent:
         D = np.stack([leapt, leapt + answer.swept, *(past - self.V for past in self.past)])
         g, H = self._quadratic(answer, W, D)
         t = best_in_triangle(g[:2], H[:2, :2])
-        self._follow_step(g, H)
+        self.sigma = followed(self.sigma, g, H, self.parts.n_parts)
         s = best_anywhere(g, H)
         self.past = [self.V, *self.past][:MEMORY]
         away = np.tensordot(s, D, 1) - np.tensordot(t, D[:2], 1)
@@ -318,12 +310,3 @@ class ClassAscent:
         g = g - flat @ W.ravel() - dr @ (self.b + self.rho * r[0])
         H = flat @ flat.T + self.rho * dr @ dr.T
         return g, H + bent[1:, 1:] - bent[0, 1:] - bent[1:, 0][:, None] + bent[0, 0]
-
-    def _follow_step(self, g, H) -> None:
-        """σ so that the epochs' own step would have been the best one."""
-        slope = g[1] - g[0] - (H[1, 0] - H[0, 0])  # from the leapt point towards the swept one
-        curvature = H[1, 1] - 2.0 * H[0, 1] + H[0, 0]
-        if not curvature > 0.0:
-            return
-        step = min(max(slope / curvature, 1.0 / MOST), MOST)
-        self.sigma = min(max(self.sigma * step**-FOLLOW, 1.0), float(self.parts.n_parts))

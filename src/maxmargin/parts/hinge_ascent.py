@@ -216,7 +216,7 @@ class Ascent:
         V = np.stack([leapt, leapt + answer.swept, *old])
         g, H = _quadratic(answer, self.w, self.b, self.rho, V)
         t = best_in_triangle(g[:2], H[:2, :2])
-        self._follow_step(g, H)
+        self.sigma = followed(self.sigma, g, H, self.parts.n_parts)
         s = best_anywhere(g, H)
         self.past = [self.w, *self.past][:MEMORY]
         away = (s[:2] - t) @ V[:2] + s[2:] @ V[2:]
@@ -229,14 +229,15 @@ class Ascent:
         if self.away is None:
             self.aim, self.r_leapt = self.mix, self.r
 
-    def _follow_step(self, g, H) -> None:
-        """σ so that the epochs' own step would have been the best one."""
-        slope = g[1] - g[0] - (H[1, 0] - H[0, 0])  # from the leapt point towards the swept one
-        curvature = H[1, 1] - 2.0 * H[0, 1] + H[0, 0]
-        if not curvature > 0.0:
-            return
-        step = min(max(slope / curvature, 1.0 / MOST), MOST)
-        self.sigma = min(max(self.sigma * step**-FOLLOW, 1.0), float(self.parts.n_parts))
+
+def followed(sigma: float, g: np.ndarray, H: np.ndarray, n_parts: int) -> float:
+    """σ so that the epochs' own step would have been the best one."""
+    slope = g[1] - g[0] - (H[1, 0] - H[0, 0])  # from the leapt point towards the swept one
+    curvature = H[1, 1] - 2.0 * H[0, 1] + H[0, 0]
+    if not curvature > 0.0:
+        return sigma
+    step = min(max(slope / curvature, 1.0 / MOST), MOST)
+    return min(max(sigma * step**-FOLLOW, 1.0), float(n_parts))
 
 
 def rounds_left(before: float, now: float, tol: float) -> float:
