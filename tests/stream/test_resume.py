@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import LinearSVM, fit_stream, open_source
 from maxmargin.stream.folder import STANDING
@@ -106,3 +107,10 @@ def test_files_half_written_by_a_killed_process_are_ours(tmp_path):
         (kept / f".{name}.part").write_bytes(b"half")
     passes(model, source, checkpoint=kept, resume=True)
     assert not kept.exists()
+
+
+def test_too_little_memory_for_the_rows_that_matter_is_told():
+    X, y = noisy(n=600, d=5, k=3)
+    model = LinearSVM(C=0.1, tol=1e-9, max_iter=3)
+    with pytest.warns(ConvergenceWarning, match="did not fit the memory limit: with more memory"):
+        fit_stream(model, [(X, y)], memory=SMALL)

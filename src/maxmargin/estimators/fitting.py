@@ -57,14 +57,14 @@ def linear_scores(estimator, X) -> np.ndarray:
     return np.concatenate([s + intercept for _, s in score_chunks(rows, coef)])
 
 
-def warn_unless_reached(estimator, ending: Ending, certificate: Certificate) -> None:
+def warn_unless_reached(estimator, ending: Ending, certificate: Certificate, also="") -> None:
     """Say why a fit stopped early, how good the model kept is, and how to get closer."""
     if ending is Ending.REACHED:
         return
     warnings.warn(
         f"{type(estimator).__name__} stopped before the gap asked for (tol={estimator.tol:g}): "
         f"{ending.value}. The model kept has relative gap "
-        f"{certificate.relative_gap:.1e} ({certificate}). To get closer: {ADVICE[ending]}.",
+        f"{certificate.relative_gap:.1e} ({certificate}). To get closer: {ADVICE[ending]}.{also}",
         ConvergenceWarning,
         stacklevel=3,
     )

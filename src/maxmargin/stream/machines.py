@@ -48,6 +48,11 @@ from .shelf import Shelf
 from .standing import Standing, recall_machine
 from .together import machines_in_a_pass
 
+# What helps where the rows that matter to all classes at once did not fit.
+MORE_MEMORY = (
+    " The rows that matter did not fit the memory limit: with more memory, or multiclass='rest', "
+    "far fewer passes are needed."
+)
 # Columns up to which the rows near their margin are solved by d × d systems.
 MOST_COLUMNS = 2000
 
@@ -76,7 +81,11 @@ def warn(estimator, stopped) -> None:
     """Say what a fit did not reach."""
     name = type(estimator).__name__
     if isinstance(stopped, Ending):
-        warn_unless_reached(estimator, stopped, estimator.certificate_)
+        joint = (
+            getattr(estimator, "multiclass", "") in ("max", "sum") and len(estimator.classes_) > 2
+        )
+        also = MORE_MEMORY if joint and estimator.solver_ == "ascent" else ""
+        warn_unless_reached(estimator, stopped, estimator.certificate_, also)
     elif name == "LeastSquaresClassifier" and not estimator.certificate_.holds(ENOUGH):
         estimator._warn()
     elif isinstance(stopped, Halt) and stopped is Halt.PASSES:
