@@ -50,8 +50,8 @@ from .together import machines_in_a_pass
 
 # What helps where the rows that matter to all classes at once did not fit.
 MORE_MEMORY = (
-    " The rows that matter did not fit the memory limit: with more memory, or multiclass='rest', "
-    "far fewer passes are needed."
+    " The rows that matter did not fit the memory limit: with more memory far fewer passes are "
+    "needed."
 )
 # Columns up to which the rows near their margin are solved by d × d systems.
 MOST_COLUMNS = 2000
@@ -81,9 +81,8 @@ def warn(estimator, stopped) -> None:
     """Say what a fit did not reach."""
     name = type(estimator).__name__
     if isinstance(stopped, Ending):
-        joint = (
-            getattr(estimator, "multiclass", "") in ("max", "sum") and len(estimator.classes_) > 2
-        )
+        k, rule = len(estimator.classes_), getattr(estimator, "multiclass", "")
+        joint = k > 2 and rule in ("max", "sum")
         also = MORE_MEMORY if joint and estimator.solver_ == "ascent" else ""
         warn_unless_reached(estimator, stopped, estimator.certificate_, also)
     elif name == "LeastSquaresClassifier" and not estimator.certificate_.holds(ENOUGH):
