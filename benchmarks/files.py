@@ -59,8 +59,8 @@ def ratios(found: dict, one: str, other: str) -> str:
 def reading(path: Path) -> dict:
     import polars
 
-    from maxmargin.data.source import find_source
-    from maxmargin.data.tables import read_table
+    from maxmargin.parts.files.source import find_source
+    from maxmargin.parts.files.tables import read_table
 
     seconds = best(
         {
@@ -81,11 +81,11 @@ def predicting(path: Path, model: Path) -> dict:
     """A whole model on the same file, read by our reader: from text to numbers, to predictions
     in memory, and to a file."""
     from maxmargin import load
-    from maxmargin.cli.predict import _write
-    from maxmargin.data.columns import Notes
-    from maxmargin.data.source import find_source
-    from maxmargin.data.tables import read_table
-    from maxmargin.train.predict import stream
+    from maxmargin.app.cli.predict import _write
+    from maxmargin.app.workflow.predict import stream
+    from maxmargin.parts.files.columns import Notes
+    from maxmargin.parts.files.source import find_source
+    from maxmargin.parts.files.tables import read_table
 
     fitted = load(model)
 

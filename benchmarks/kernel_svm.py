@@ -25,11 +25,11 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from maxmargin import KernelSVM
-from maxmargin.certify.bias import best_bias
-from maxmargin.certify.kernelised import kernel_scores
-from maxmargin.estimators.kernel_two import pose
-from maxmargin.represent.kernel_block import Points
-from maxmargin.represent.kernels import kernel_for
+from maxmargin.core.certify.bias import best_bias
+from maxmargin.core.certify.kernelised import kernel_scores
+from maxmargin.core.kernels.kernel_block import KernelPoints
+from maxmargin.core.kernels.kernels import kernel_for
+from maxmargin.models.kernel.two_class import pose
 
 from .run import save
 
@@ -136,7 +136,7 @@ def peers() -> dict:
 
 def primal(case: Case, model) -> float:
     """The exact objective of a peer's multipliers with the best bias, in float64."""
-    points = Points(case.X, kernel_for(case.X, "rbf"))
+    points = KernelPoints(case.X, kernel_for(case.X, "rbf"))
     codes = (case.y == case.y.max()).astype(int)
     problem = pose(KernelSVM(C=case.C), points, codes, None)
     beta, found = np.zeros(len(case.y)), model.dual_coef_

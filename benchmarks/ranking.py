@@ -137,7 +137,7 @@ def grades(folder: Path, only: str) -> Iterator[dict]:
 
 
 def race_grades(name: str, X, y, groups) -> dict:
-    import maxmargin.estimators.pairwise_ranker as module
+    import maxmargin.models.ranking.pairwise_ranker as module
 
     n = len(y)
     module.FEW_PAIRS = 0  # counted, even where listing would be chosen

@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 
 from maxmargin import LinearSVM, __version__
-from maxmargin.certify.bias import best_bias
-from maxmargin.estimators.svm_two import pose
-from maxmargin.estimators.validation import check_training
-from maxmargin.problem.losses import value
-from maxmargin.represent.rows import scores
+from maxmargin.core.certify.bias import best_bias
+from maxmargin.core.problem.losses import value
+from maxmargin.core.rows.rows import scores
+from maxmargin.models.svm.two_class import pose
+from maxmargin.models.validation import check_training
 
 from .peers import PEERS, timed
 from .problems import Case, made, real

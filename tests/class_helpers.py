@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from maxmargin.certify.circulation import repair_classes
-from maxmargin.certify.multiclass import certify_classes
-from maxmargin.problem.class_losses import CLASS_LOSSES, MaxHinge, MaxSquaredHinge, SumHinge
-from maxmargin.problem.multiclass import MulticlassProblem
-from maxmargin.problem.problem import Bias, costs
-from maxmargin.represent.rows import as_rows
+from maxmargin.core.certify.circulation import repair_classes
+from maxmargin.core.certify.multiclass import certify_classes
+from maxmargin.core.problem.class_losses import CLASS_LOSSES, MaxHinge, MaxSquaredHinge, SumHinge
+from maxmargin.core.problem.multiclass import MulticlassProblem
+from maxmargin.core.problem.problem import Bias, costs
+from maxmargin.core.rows.rows import as_rows
 
 RULES = list(CLASS_LOSSES)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from maxmargin.problem.losses import LOSSES
-from maxmargin.problem.problem import Bias, Problem, costs
-from maxmargin.represent.rows import as_rows
+from maxmargin.core.problem.losses import LOSSES
+from maxmargin.core.problem.problem import Bias, Problem, costs
+from maxmargin.core.rows.rows import as_rows
 
 
 def cloud(n=60, d=3, noise=1.0, seed=0, scale=0.0):

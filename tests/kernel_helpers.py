@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from maxmargin.represent.factor import exact_features
-from maxmargin.represent.kernels import kernel_for
+from maxmargin.core.kernels.features import exact_features
+from maxmargin.core.kernels.kernels import kernel_for
 
 from .helpers import oracle
 

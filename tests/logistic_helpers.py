@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from maxmargin.problem.class_losses import Softmax
-from maxmargin.problem.multiclass import MulticlassProblem
-from maxmargin.problem.problem import Bias, costs
-from maxmargin.represent.rows import as_rows
+from maxmargin.core.problem.class_losses import Softmax
+from maxmargin.core.problem.multiclass import MulticlassProblem
+from maxmargin.core.problem.problem import Bias, costs
+from maxmargin.core.rows.rows import as_rows
 
 
 def blobs(n=60, d=3, k=3, spread=1.0, seed=0):

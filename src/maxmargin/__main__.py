@@ -1,11 +1,11 @@
 """The command ``maxmargin``, also ``python -m maxmargin``."""
 
-from maxmargin.cli.interrupt import ignore, take_over
+from maxmargin.app.cli.interrupt import ignore, take_over
 
 
 def main() -> None:
     take_over()  # before anything that takes time is imported
-    from maxmargin.cli.app import main as run
+    from maxmargin.app.cli.app import main as run
 
     try:
         run()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numba import njit
 
-from maxmargin.problem.class_losses import (
+from maxmargin.core.problem.class_losses import (
     MaxHinge,
     MaxSquaredHinge,
     Softmax,
@@ -16,7 +16,7 @@ from maxmargin.problem.class_losses import (
     class_conjugate,
     class_value,
 )
-from maxmargin.problem.losses import Hinge, Logistic, SquaredHinge, value
+from maxmargin.core.problem.losses import Hinge, Logistic, SquaredHinge, value
 
 LOSSES = [MaxHinge(), SumHinge(), MaxSquaredHinge(), SumSquaredHinge(), Softmax()]
 K, Y = 4, 1

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from maxmargin import FisherDiscriminant, KernelRidge, LeastSquaresClassifier, verify
-from maxmargin.represent.design import Design
-from maxmargin.solve import least_squares as solver
+from maxmargin.core.rows.design import Design
+from maxmargin.core.solve.closed_form import least_squares as solver
 
 
 def data(n, d, k, seed=0, scale=0.0, shift=0.0):

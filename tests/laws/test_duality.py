@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.certify.certificate import certify
-from maxmargin.certify.repair import repair
-from maxmargin.problem.problem import Bias
-from maxmargin.solve.choose import SOLVERS, solve
-from maxmargin.solve.contract import Watch
+from maxmargin.core.certify.certificate import certify
+from maxmargin.core.certify.repair import repair
+from maxmargin.core.problem.problem import Bias
+from maxmargin.core.solve.contract import Monitor
+from maxmargin.core.solve.two_class.driver import SOLVERS, solve
 
 from ..helpers import cloud, problem
 
@@ -54,7 +54,7 @@ def test_every_solver_closes_the_gap(name, loss, bias, C):
     X, y = cloud(120, 4, seed=3)
     weight = np.random.default_rng(0).integers(0, 4, 120) + (np.arange(120) < 2)
     q = problem(X, y, C, loss, bias, weight=weight.astype(float))
-    solution, certificate = solve(q, Watch(tol=1e-6, max_iter=100_000), name)
+    solution, certificate = solve(q, Monitor(tol=1e-6, max_iter=100_000), name)
     assert certificate.holds(1e-6), f"{name}: {certificate}"
     assert solution.solver == name
     assert certificate.gap >= -1e-9 * certificate.primal

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from maxmargin import KernelSVM, verify
-from maxmargin.certify.kernelised import certify_kernel
-from maxmargin.certify.repair import repair
-from maxmargin.problem.kernelised import KernelProblem
-from maxmargin.problem.losses import Hinge
-from maxmargin.represent.kernel_block import Points
-from maxmargin.represent.kernels import kernel_for
+from maxmargin.core.certify.kernelised import certify_kernel
+from maxmargin.core.certify.repair import repair
+from maxmargin.core.kernels.kernel_block import KernelPoints
+from maxmargin.core.kernels.kernels import kernel_for
+from maxmargin.core.problem.kernelised import KernelProblem
+from maxmargin.core.problem.losses import Hinge
 
 from ..kernel_helpers import kernel_optimum, rings
 
@@ -24,7 +24,7 @@ KINDS = [("rbf", {}), ("poly", {"degree": 2, "coef0": 1.0}), ("linear", {})]
 def test_weak_duality_holds_for_any_feasible_multipliers(seed, b, share):
     X, y = rings(40, seed=seed % 50)
     rng = np.random.default_rng(seed)
-    problem = KernelProblem(Points(X, kernel_for(X, "rbf")), y, np.full(len(y), 2.0), Hinge())
+    problem = KernelProblem(KernelPoints(X, kernel_for(X, "rbf")), y, np.full(len(y), 2.0), Hinge())
     alpha = repair(problem, share * 2.0 * rng.random(len(y)))
     certificate = certify_kernel(problem, None, b, alpha)
     assert certificate.feasible

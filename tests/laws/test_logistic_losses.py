@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
 
-from maxmargin.problem.class_losses import Softmax, class_conjugate, class_value
-from maxmargin.problem.losses import Logistic, conjugate, largest, slope, value
+from maxmargin.core.problem.class_losses import Softmax, class_conjugate, class_value
+from maxmargin.core.problem.losses import Logistic, conjugate, largest, slope, value
 
 LOSS = Logistic()
 

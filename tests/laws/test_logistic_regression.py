@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from maxmargin import LogisticRegression, verify
-from maxmargin.certify.certificate import certify
-from maxmargin.certify.repair import repair
-from maxmargin.certify.softmax import balanced, certify_softmax
-from maxmargin.problem.losses import Logistic
-from maxmargin.problem.problem import Bias, Problem
-from maxmargin.solve.choose_logistic import SOLVERS, as_softmax, solve_logistic
-from maxmargin.solve.contract import Watch
+from maxmargin.core.certify.certificate import certify
+from maxmargin.core.certify.repair import repair
+from maxmargin.core.certify.softmax import balanced, certify_softmax
+from maxmargin.core.problem.losses import Logistic
+from maxmargin.core.problem.problem import Bias, Problem
+from maxmargin.core.solve.contract import Monitor
+from maxmargin.core.solve.softmax.driver import SOLVERS, as_softmax, solve_logistic
 
 from ..helpers import cloud
 from ..logistic_helpers import blobs, softmax_problem
@@ -78,8 +78,8 @@ def test_no_weights_cost_log_k_per_point(k):
 def test_two_classes_of_softmax_are_the_logistic_problem_with_twice_C():
     X, y = cloud(80, 3, seed=2)
     binary = Problem(softmax_problem(X, (y > 0).astype(int)).rows, y, np.full(80, 1.4), Logistic())
-    one, proof = solve_logistic(binary, Watch(tol=TIGHT))
-    two, other = solve_logistic(as_softmax(binary), Watch(tol=TIGHT))
+    one, proof = solve_logistic(binary, Monitor(tol=TIGHT))
+    two, other = solve_logistic(as_softmax(binary), Monitor(tol=TIGHT))
     assert as_softmax(binary).c[0] == 0.7
     assert proof.primal == pytest.approx(2 * other.primal, rel=1e-8)
     np.testing.assert_allclose(two.W, [-one.W[0] / 2, one.W[0] / 2], atol=1e-4)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis.strategies import floats
 from numba import njit
 
-from maxmargin.problem.losses import (
+from maxmargin.core.problem.losses import (
     Hinge,
     PerceptronLoss,
     SquaredHinge,

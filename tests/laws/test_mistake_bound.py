@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.estimators.bound import differences, mistake_bound
-from maxmargin.estimators.kernel_perceptron import KernelPerceptron
-from maxmargin.estimators.perceptron import Perceptron
+from maxmargin.models.perceptron.kernel_perceptron import KernelPerceptron
+from maxmargin.models.perceptron.mistake_bound import differences, mistake_bound
+from maxmargin.models.perceptron.perceptron import Perceptron
 
 ORDERS = ["cycle", "shuffle", "random"]
 
@@ -87,7 +87,7 @@ def test_margin_of_two_classes_agrees_with_that_of_k(points):
 
 
 def test_too_many_difference_vectors_are_refused(monkeypatch):
-    from maxmargin.estimators import bound
+    from maxmargin.models.perceptron import mistake_bound as bound
 
     monkeypatch.setattr(bound, "MOST_VALUES", 10)
     with pytest.raises(ValueError, match="limit is 10"):

@@ -15,15 +15,15 @@ from maxmargin import (
     pair_accuracy,
     verify,
 )
-from maxmargin.certify.certificate import certify
-from maxmargin.certify.graded import certify_grades
-from maxmargin.estimators import pairwise_ranker
-from maxmargin.problem.graded import GradedProblem
-from maxmargin.problem.losses import Hinge
-from maxmargin.problem.problem import Bias, Problem
-from maxmargin.represent.graded import as_grades
-from maxmargin.represent.pairs import PairRows
-from maxmargin.represent.rows import as_rows
+from maxmargin.core.certify.certificate import certify
+from maxmargin.core.certify.graded import certify_grades
+from maxmargin.core.problem.graded import GradedProblem
+from maxmargin.core.problem.losses import Hinge
+from maxmargin.core.problem.problem import Bias, Problem
+from maxmargin.core.rows.graded import as_grades
+from maxmargin.core.rows.pairs import PairRows
+from maxmargin.core.rows.rows import as_rows
+from maxmargin.models.ranking import pairwise_ranker
 
 from ..class_helpers import clouds
 from ..helpers import cloud

@@ -5,13 +5,13 @@ import pytest
 from scipy.special import log_softmax
 
 from maxmargin import LogisticRegression
-from maxmargin.problem.exponential import exponentials
-from maxmargin.problem.losses import Logistic
-from maxmargin.problem.problem import Bias, Problem
-from maxmargin.represent.rows import DenseRows
-from maxmargin.solve import choose_logistic
-from maxmargin.solve.hessian_models import Sampled
-from maxmargin.solve.smooth import LogisticLoss, SoftmaxLoss
+from maxmargin.core.problem.exponential import exponentials
+from maxmargin.core.problem.losses import Logistic
+from maxmargin.core.problem.problem import Bias, Problem
+from maxmargin.core.rows.rows import DenseRows
+from maxmargin.core.solve.softmax import driver as choose_logistic
+from maxmargin.core.solve.softmax.hessian_models import Sampled
+from maxmargin.core.solve.softmax.smooth import LogisticLoss, SoftmaxLoss
 
 from ..helpers import cloud
 from ..logistic_helpers import blobs, softmax_problem

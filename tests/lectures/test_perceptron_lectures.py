@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from maxmargin.estimators.bound import mistake_bound
-from maxmargin.estimators.perceptron import Perceptron
+from maxmargin.models.perceptron.mistake_bound import mistake_bound
+from maxmargin.models.perceptron.perceptron import Perceptron
 
 
 def eighty_five():

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits, load_iris
 from sklearn.linear_model import LogisticRegression as Peer
 
 from maxmargin import LogisticRegression
-from maxmargin.problem.problem import costs
+from maxmargin.core.problem.problem import costs
 
 from ..logistic_helpers import blobs
 

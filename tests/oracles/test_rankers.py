@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from maxmargin import LabelRanker, PairwiseRanker
-from maxmargin.estimators import pairwise_ranker
+from maxmargin.models.ranking import pairwise_ranker
 
 from ..ranking_helpers import (
     all_pairs,

@@ -7,7 +7,7 @@ import pytest
 from bokeh.embed import file_html
 from bokeh.resources import INLINE
 
-from maxmargin.show.draw_bokeh import draw
+from maxmargin.show.drawers.draw_bokeh import draw
 from maxmargin.show.scene import Axis, Line, Points, Scene
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

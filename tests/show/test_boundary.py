@@ -18,13 +18,13 @@ from sklearn.svm import SVC
 
 import maxmargin as mm
 from maxmargin import KernelSVM, LinearSVM, OneVsRest, PolarBasis, QuadraticBasis
-from maxmargin.data.model import with_columns
-from maxmargin.data.preparation import Choices
-from maxmargin.data.training import label_table
-from maxmargin.show.boundary import KINDS, boundary_view
+from maxmargin.app.workflow.fit import fit_table
+from maxmargin.app.workflow.methods import Plan
+from maxmargin.parts.files.model import with_columns
+from maxmargin.parts.files.preparation import Choices
+from maxmargin.parts.files.training import label_table
 from maxmargin.show.scene import Area, Line, Points, Segments
-from maxmargin.train.fit import fit_table
-from maxmargin.train.methods import Plan
+from maxmargin.show.views.boundary import KINDS, boundary_view
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 

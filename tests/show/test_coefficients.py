@@ -8,9 +8,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import CoefficientsDisplay, KernelSVM, LinearSVM, PairwiseRanker
-from maxmargin.data.model import with_columns
-from maxmargin.show.coefficients import coefficients_view
+from maxmargin.parts.files.model import with_columns
 from maxmargin.show.scene import Bars
+from maxmargin.show.views.coefficients import coefficients_view
 
 from .drawn import drawn, marks, scenes_of
 

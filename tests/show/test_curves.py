@@ -30,17 +30,17 @@ from maxmargin import (
     c_path,
     compare,
 )
-from maxmargin.problem.losses import Logistic, value
-from maxmargin.select.best import best_index
-from maxmargin.show.comparison import comparison_view
-from maxmargin.show.confusion import confusion_view
-from maxmargin.show.cross_validation import cross_validation_view, search_view
-from maxmargin.show.distances import distances_view
-from maxmargin.show.gap import gap_curve
-from maxmargin.show.path_curves import path_view
-from maxmargin.show.ranking import graded_view, ranking_view
+from maxmargin.app.workflow.tuning import Tuning
+from maxmargin.core.problem.losses import Logistic, value
+from maxmargin.models.tune.best import best_index
 from maxmargin.show.scene import Cells, Line, Points, Segments
-from maxmargin.train.tuning import Tuning
+from maxmargin.show.views.comparison import comparison_view
+from maxmargin.show.views.confusion import confusion_view
+from maxmargin.show.views.cross_validation import cross_validation_view, search_view
+from maxmargin.show.views.distances import distances_view
+from maxmargin.show.views.gap import gap_curve
+from maxmargin.show.views.path_curves import path_view
+from maxmargin.show.views.ranking import graded_view, ranking_view
 
 from .drawn import drawn, marks, scenes_of
 

@@ -10,9 +10,9 @@ from sklearn.pipeline import make_pipeline
 
 import maxmargin as mm
 from maxmargin import BasisDisplay, BoundaryDisplay, LinearSVM, UnknownRegionsDisplay
-from maxmargin.show.basis import basis_view
 from maxmargin.show.scene import Area, Board, Scene
-from maxmargin.show.unknown import unknown_regions_view
+from maxmargin.show.views.basis import basis_view
+from maxmargin.show.views.unknown import unknown_regions_view
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt

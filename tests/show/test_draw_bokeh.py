@@ -8,7 +8,7 @@ import pytest
 from bokeh.embed import json_item
 from bokeh.models import HoverTool
 
-from maxmargin.show.draw_bokeh import MARKERS, draw, draw_board
+from maxmargin.show.drawers.draw_bokeh import MARKERS, draw, draw_board
 from maxmargin.show.palette import MARKERS as SHAPES
 from maxmargin.show.palette import colour
 from maxmargin.show.scene import (

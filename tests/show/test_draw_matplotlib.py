@@ -12,7 +12,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from maxmargin.show.draw_matplotlib import MARKERS, draw, draw_board
+from maxmargin.show.drawers.draw_matplotlib import MARKERS, draw, draw_board
 from maxmargin.show.palette import MARKERS as NAMES
 from maxmargin.show.palette import colour
 from maxmargin.show.scene import (
@@ -169,7 +169,7 @@ def test_boards_wrap_and_given_axes_are_used():
 def test_without_matplotlib_the_extra_is_named():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from maxmargin.show.draw_matplotlib import draw\n"
+        "from maxmargin.show.drawers.draw_matplotlib import draw\n"
         "from maxmargin.show.scene import Axis, Scene\n"
         "draw(Scene('', Axis(''), Axis(''), (), ''))\n"
     )

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from maxmargin.show.draw_svg import draw, draw_board
-from maxmargin.show.frame import Scale, limits_of, linear_ticks, log_ticks, written
+from maxmargin.show.drawers.axis_limits import Scale, limits_of, linear_ticks, log_ticks, written
+from maxmargin.show.drawers.draw_svg import draw, draw_board
 from maxmargin.show.palette import MARKERS
 from maxmargin.show.scene import (
     Area,

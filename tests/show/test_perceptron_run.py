@@ -6,10 +6,10 @@ from scipy import sparse
 from sklearn.datasets import load_iris, make_blobs
 
 from maxmargin import Perceptron, PerceptronRunDisplay, mistake_bound
-from maxmargin.show.boundary import window_around
-from maxmargin.show.crossing import crossing
-from maxmargin.show.perceptron_run import perceptron_run, run_of
+from maxmargin.show.geometry.crossing import crossing
 from maxmargin.show.scene import Line, Points
+from maxmargin.show.views.boundary import window_around
+from maxmargin.show.views.perceptron_run import perceptron_run, run_of
 
 from .drawn import drawn, marks
 

@@ -11,9 +11,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from maxmargin import KernelSVM, LinearSVM, LogisticRegression
-from maxmargin.show.boundary import boundary_view
-from maxmargin.show.plane import choose_plane, discriminant_plane, features_plane
-from maxmargin.show.subject import subject_of
+from maxmargin.show.geometry.model_adapter import subject_of
+from maxmargin.show.geometry.plane import choose_plane, discriminant_plane, features_plane
+from maxmargin.show.views.boundary import boundary_view
 
 
 @given(seed=st.integers(0, 2**32 - 1), d=st.integers(2, 7), sparsely=st.booleans())

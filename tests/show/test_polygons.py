@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.show.polygons import BORDER, area, borders, cells, outlines, zone
+from maxmargin.show.geometry.polygons import BORDER, area, borders, cells, outlines, zone
 
 from .shapes import covered, inside, ring_area
 

@@ -10,9 +10,9 @@ from sklearn.datasets import make_blobs, make_circles
 from sklearn.tree import DecisionTreeClassifier
 
 from maxmargin import KernelSVM
-from maxmargin.show.plane import features_plane
-from maxmargin.show.regions import MOST_LINES, regions_of
-from maxmargin.show.subject import doubtful_election, subject_of
+from maxmargin.show.geometry.model_adapter import doubtful_election, subject_of
+from maxmargin.show.geometry.plane import features_plane
+from maxmargin.show.geometry.regions import MOST_LINES, regions_of
 
 from .shapes import RULES, covered, inside, ring_area, with_weights
 

@@ -1,1 +1,1 @@
-"""Problems whose rows are never all here at once: files read in pieces, partitions of a cluster."""
+"""Rows that are never all here at once: files, streams larger than memory, clusters."""

@@ -8,13 +8,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..solve.contract import Step, Watch
-from .chorus import AskAll, sing
-from .hinge_newton import GRAM_FAR, GRAM_HERE
+from ..core.solve.contract import Monitor, Step
+from .lockstep import AskAll, run_in_lockstep
 from .parts import Parts
+from .solve.hinge_newton import GRAM_FAR, GRAM_HERE
 
 T = TypeVar("T")
-# What one machine does: (parts, watch=…) in, anything out.
+# What one machine does: (parts, monitor=…) in, anything out.
 Solve = Callable[..., T]
 # Bytes of answers that may be held at a time by the one who asks.
 ANSWERS = 64_000_000
@@ -25,25 +25,25 @@ MOST_MACHINES = 64
 def solve_side_by_side(
     parts: Parts,
     solvers: Mapping[Hashable, Solve[T]],
-    watch: Watch,
+    monitor: Monitor,
     at_once: int,
     ask_all: AskAll | None = None,
     after_group: Callable[[], None] = lambda: None,
 ) -> list[T]:
     """What each solver returns, in their order; ``at_once`` of them share their rounds.
 
-    ``watch`` counts the iterations of all, as if they came one after another, and its history is
+    ``monitor`` counts the iterations of all, as if they came one after another, and its history is
     that of the sum of the problems begun.
     """
-    score, names, found = _Score(watch), list(solvers), list[T]()
+    score, names, found = _Score(monitor), list(solvers), list[T]()
     if len(names) == 1:  # alone, without a thread, and with Ctrl-C in its own hands
-        found = [solvers[names[0]](parts, watch=watch)]
+        found = [solvers[names[0]](parts, monitor=monitor)]
         after_group()
         return found
     for first in range(0, len(names), at_once):
         group = names[first : first + at_once]
-        songs = {name: partial(solvers[name], watch=score.another()) for name in group}
-        found += sing(parts, songs, ask_all, score.note)
+        songs = {name: partial(solvers[name], monitor=score.another()) for name in group}
+        found += run_in_lockstep(parts, songs, ask_all, score.note)
         after_group()
     return found
 
@@ -56,9 +56,9 @@ def machines_at_once(n_features: int, held: int, answers: int = ANSWERS, far: bo
 
 
 class _Score:
-    """The watch of the sum of all problems, from the watches of each."""
+    """The monitor of the sum of all problems, from the watches of each."""
 
-    def __init__(self, whole: Watch):
+    def __init__(self, whole: Monitor):
         self.whole = whole
         self.each: list[_Share] = []
         self.noted: list[int] = []
@@ -69,18 +69,18 @@ class _Score:
 
     def note(self) -> None:
         """After a round: objective and bound of all problems begun, if one of them has news."""
-        known = [len(watch.history) for watch in self.each]
-        last = [watch.history[-1] for watch in self.each if watch.history]
+        known = [len(monitor.history) for monitor in self.each]
+        last = [monitor.history[-1] for monitor in self.each if monitor.history]
         if known != self.noted and last:
             self.noted = known
             self.whole.solver = self.each[-1].solver
             self.whole.record(sum(step.primal for step in last), sum(step.dual for step in last))
 
 
-class _Share(Watch):
-    """The watch of one problem: it uses up the budget of all, and shows nothing."""
+class _Share(Monitor):
+    """The monitor of one problem: it uses up the budget of all, and shows nothing."""
 
-    def __init__(self, whole: Watch):
+    def __init__(self, whole: Monitor):
         super().__init__(
             whole.tol, whole.estimate, whole.max_iter, whole.max_seconds, seed=whole.seed,
             began=whole.began,

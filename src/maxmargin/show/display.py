@@ -50,7 +50,7 @@ class Display:
 
         A display of several pictures takes as many axes, or none.
         """
-        from .draw_matplotlib import draw, draw_board
+        from .drawers.draw_matplotlib import draw, draw_board
 
         scene = self.view.scene()
         if isinstance(scene, Scene):
@@ -75,14 +75,14 @@ class Display:
 
     def bokeh(self):
         """The same picture drawn by Bokeh: a figure, or a grid of figures, to be shown."""
-        from .draw_bokeh import draw, draw_board
+        from .drawers.draw_bokeh import draw, draw_board
 
         scene = self.view.scene()
         return draw(scene) if isinstance(scene, Scene) else draw_board(scene)
 
     def svg(self) -> str:
         """The same picture as the text of an SVG image; needs nothing installed."""
-        from .draw_svg import draw, draw_board
+        from .drawers.draw_svg import draw, draw_board
 
         scene = self.view.scene()
         return draw(scene) if isinstance(scene, Scene) else draw_board(scene)

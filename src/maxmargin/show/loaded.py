@@ -22,4 +22,4 @@ def is_pipeline(thing) -> bool:
 
 
 def is_kernel_svm(thing) -> bool:
-    return is_a(thing, "maxmargin.estimators.kernel_svm", "KernelSVM")
+    return is_a(thing, "maxmargin.models.kernel.kernel_svm", "KernelSVM")

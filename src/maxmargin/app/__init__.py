@@ -1,0 +1,1 @@
+"""What people use: files, commands, reports and the studio."""

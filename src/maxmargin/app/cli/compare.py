@@ -1,0 +1,123 @@
+"""``maxmargin compare``: the methods of the lectures side by side on a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .fit_options import Category, Drop, Text
+from .interrupt import cautiously
+from .options import AsJson, Format, Report, Rows, Target
+from .run import check_named, check_writable, command_line, print_json, reading
+
+WIDE = 130
+SHOWN = {
+    "method": "method",
+    "basis": "basis",
+    "accuracy": "accuracy",
+    "standard_error": "±",
+    "p_value": "p to best",
+    "log_loss": "log-loss",
+    "fit_seconds": "fit, s",
+    "size": "size",
+    "gap": "gap",
+    "separable": "separable",
+}
+
+
+def compare(
+    data: Rows,
+    target: Target = None,
+    methods: Annotated[
+        str, typer.Option(help="all, or names with commas: svm,logistic,fisher,kernel-svm…")
+    ] = "all",
+    bases: Annotated[
+        str, typer.Option(help="all, or names with commas: as given,polar,quadratic,radial.")
+    ] = "as given",
+    folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
+    drop: Drop = None,
+    category: Category = None,
+    text: Text = None,
+    format: Format = None,
+    report: Report = None,
+    as_json: AsJson = False,
+) -> None:
+    """Accuracy with its uncertainty, times and proofs of many methods, each tuned inside the folds.
+
+        maxmargin compare iris.csv --target species
+        maxmargin compare people.csv -t income --methods svm,logistic --bases all
+        maxmargin compare iris.csv -t species --report compared.html
+
+    Rows are told on stderr as they are finished; Ctrl-C keeps those.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from ... import compare as compare_methods
+    from ...parts.files.preparation import Choices
+    from ...parts.files.training import read_labelled
+    from ..workflow.fit import features_of
+    from ..workflow.methods import Plan
+
+    if report is not None:
+        check_writable("--report", report)
+    rows = read_labelled(data, target, None, format, reading(as_json))
+    named = tuple(drop or ()), tuple(category or ()), tuple(text or ())
+    check_named(rows, [name for names in named for name in names])
+    X, y, notes = features_of(rows, Plan(), Choices(*named, scale=False))
+    with cautiously():
+        found = compare_methods(
+            X, y, _names(methods), _names(bases), cv=folds, verbose=int(not as_json)
+        )
+    if report is not None:
+        _write(report, found, rows, X, notes)
+    if as_json:
+        print_json(
+            {
+                "data": rows.name,
+                "rows": found.rows,
+                "recommendation": found.recommendation,
+                "notes": [*notes, *found.skipped],
+                "interrupted": found.interrupted,
+                "files": [] if report is None else [str(report)],
+            }
+        )
+        return
+    table = Table(title=f"{rows.name}: {len(y)} rows, {folds} folds", box=None)
+    for title in SHOWN.values():
+        table.add_column(title, justify="left" if title in ("method", "basis") else "right")
+    for row in found.rows:
+        table.add_row(*(_cell(row[name]) for name in SHOWN))
+    console = Console()
+    if not console.is_terminal:  # a file or a pipe has no edge
+        console = Console(width=WIDE)
+    console.print(table, highlight=False)
+    for note in [*notes, *found.skipped]:
+        typer.echo(f"note: {note}", err=True)
+    console.print(found.recommendation, highlight=False)
+    if report is not None:
+        typer.echo(f"wrote {report}")
+
+
+def _write(path: Path, found, rows, X, notes: list[str]) -> None:
+    from ...parts.files.atomic import replacing
+    from ..report.compare import compare_report
+    from ..report.data import about
+
+    text = compare_report(found, about(rows, X, notes), command_line()).encode()
+    with cautiously(path), replacing(path) as file:
+        file.write(text)
+
+
+def _names(text: str) -> str | list[str]:
+    return "all" if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _cell(value) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,71 @@
+"""``maxmargin evaluate``: how often a model is wrong on a file with labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .run import print_json, reading
+
+
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="A file written by `maxmargin fit`.")],
+    data: Annotated[str, typer.Argument(help="Rows with labels; - is standard input.")],
+    format: Annotated[
+        str | None, typer.Option(help="Format of DATA where its name does not tell.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Errors with their uncertainty, by class, and log-loss where there are probabilities.
+
+    maxmargin evaluate model.maxmargin test.csv
+    maxmargin evaluate model.maxmargin test.csv --json
+    """
+    import numpy as np
+    from rich.console import Console
+    from rich.table import Table
+
+    from ...parts.files.columns import Notes
+    from ...parts.files.model import with_columns
+    from ...parts.files.training import read_like
+    from ..store.files import load
+    from ..workflow.judge import confusion, count_errors, log_loss
+
+    fitted = with_columns(load(model))
+    rows = read_like(data, fitted, format, reading(as_json))
+    classes = fitted.model.classes_
+    unknown = np.setdiff1d(rows.y, classes)
+    if len(unknown):
+        raise ValueError(
+            f"{rows.name} has labels the model does not know: {unknown[:5].tolist()}. "
+            f"It was fitted on {classes[:20].tolist()}."
+        )
+    notes = Notes()
+    X = fitted.features(rows.rows, notes)
+    predicted = fitted.model.predict(X)
+    errors = count_errors(predicted, rows.y)
+    counts = confusion(predicted, rows.y, classes)
+    told: dict = {"data": rows.name, **errors.to_dict()}
+    if hasattr(fitted.model, "predict_proba"):
+        told["log_loss"] = log_loss(fitted.model.predict_proba(X), rows.y, classes)
+    told["classes"] = [str(label) for label in classes]
+    told["confusion"] = counts.tolist()
+    told["notes"] = list(notes.sentences())
+    if as_json:
+        print_json(told)
+        return
+    console = Console()
+    console.print(f"error {errors}", highlight=False)
+    if "log_loss" in told:
+        console.print(f"log-loss {told['log_loss']:.4f}", highlight=False)
+    table = Table(title="true class by row, predicted by column", box=None)
+    table.add_column("")
+    for label in told["classes"][:12]:
+        table.add_column(label, justify="right")
+    for label, line in zip(told["classes"][:12], counts[:12, :12].tolist(), strict=True):
+        table.add_row(label, *map(str, line))
+    console.print(table, highlight=False)
+    for note in told["notes"]:
+        console.print(f"note: {note}", highlight=False)

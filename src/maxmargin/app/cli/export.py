@@ -1,0 +1,56 @@
+"""``maxmargin export``: a model for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .interrupt import cautiously
+from .run import print_json
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="A file written by `maxmargin fit`.")],
+    onnx: Annotated[Path, typer.Option("--onnx", help="The ONNX file to write.")],
+    check: Annotated[
+        str | None, typer.Option(help="Rows on which onnxruntime must agree with the model.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Write a linear model with its preprocessing and basis as ONNX, in float64.
+
+    Every column of the table is an input of its own; outputs are label,
+    scores and, where they exist, probabilities.
+
+        maxmargin export model.maxmargin --onnx model.onnx --check data.csv
+
+    Needs the extra onnx: pip install 'maxmargin[onnx]'.
+    Exit code: 0 written, 1 onnxruntime disagrees with the model, 2 bad input.
+    """
+    from ...parts.files.matrices import read_matrix
+    from ...parts.files.model import with_columns
+    from ...parts.files.source import find_source
+    from ...parts.files.tables import read_table
+    from ..store.files import load
+    from ..store.onnx_graph import compare, write_onnx
+
+    fitted = with_columns(load(model))
+    with cautiously(onnx):
+        path = write_onnx(fitted, onnx)
+    told: dict = {"file": str(path), "difference": None, "agrees": None}
+    if check is not None:
+        source = find_source(check)
+        base = getattr(fitted.preparation, "base", None)
+        rows = read_table(source) if source.is_table else read_matrix(source, base)[0]
+        told["difference"] = compare(path, fitted, rows)
+        told["agrees"] = told["difference"] < 1e-9
+    if as_json:
+        print_json(told)
+    else:
+        print(f"wrote {path}")
+        if check is not None:
+            print(f"onnxruntime differs from the model by at most {told['difference']:.1e}")
+    if told["agrees"] is False:
+        raise typer.Exit(1)

@@ -1,0 +1,140 @@
+"""The options of ``maxmargin fit``, in the order of its help."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ...models.tune.methods import METHODS
+from .bundled import DEMOS
+
+COLUMNS, CHOICE, JUDGE, EFFORT = "Columns", "Choice of model", "Judgement", "Effort and output"
+
+Data = Annotated[
+    str | None,
+    typer.Argument(
+        help="CSV, TSV, Parquet, Arrow/Feather, svmlight (.gz and .bz2 too), npz or npy; - is "
+        "standard input. Without it bundled data are used.",
+        metavar="DATA",
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        "--target",
+        "-t",
+        help="Column of the labels; of X.npy the file of them.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Demo = Annotated[
+    str, typer.Option(help=f"Bundled data: {', '.join(DEMOS)}.", rich_help_panel=COLUMNS)
+]
+Drop = Annotated[
+    list[str] | None, typer.Option(help="Column to leave out.", rich_help_panel=COLUMNS)
+]
+Category = Annotated[
+    list[str] | None,
+    typer.Option(help="Column to read as categories.", rich_help_panel=COLUMNS),
+]
+Text = Annotated[
+    list[str] | None, typer.Option(help="Column to read as text.", rich_help_panel=COLUMNS)
+]
+TextAs = Annotated[str, typer.Option(help="Words as tfidf or as counts.", rich_help_panel=COLUMNS)]
+Missing = Annotated[
+    str,
+    typer.Option(
+        help="Missing values: fill (mean, no level), drop (leave the row out) or refuse.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Scale = Annotated[
+    bool,
+    typer.Option(
+        help="Numbers minus mean, divided by standard deviation.", rich_help_panel=COLUMNS
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of weights of the rows; of X.npy the file of them.", rich_help_panel=COLUMNS
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        help="csv, tsv, parquet, arrow, svmlight, npz or npy, where the name does not tell.",
+        rich_help_panel=COLUMNS,
+    ),
+]
+Method = Annotated[
+    str, typer.Option("--method", "-m", help=f"{', '.join(METHODS)}.", rich_help_panel=CHOICE)
+]
+Price = Annotated[
+    float | None,
+    typer.Option("--C", help="Price of slack, inf for a hard margin.", rich_help_panel=CHOICE),
+]
+Tune = Annotated[bool, typer.Option(help="Choose C by cross-validation.", rich_help_panel=CHOICE)]
+Folds = Annotated[int, typer.Option(help="Folds to choose C.", rich_help_panel=CHOICE)]
+Multiclass = Annotated[
+    str | None,
+    typer.Option(help="svm: max, sum, rest or pairs.", rich_help_panel=CHOICE),
+]
+Kernel = Annotated[
+    str | None,
+    typer.Option(help="rbf, poly, linear, laplacian or cosine.", rich_help_panel=CHOICE),
+]
+Basis = Annotated[
+    str | None,
+    typer.Option(
+        help="polar, quadratic, polynomial:DEGREE or radial:CENTRES.", rich_help_panel=CHOICE
+    ),
+]
+Test = Annotated[
+    str | None, typer.Option(help="File to judge the model on.", rich_help_panel=JUDGE)
+]
+Holdout = Annotated[
+    float,
+    typer.Option(help="Share of the rows to hold out for judgement.", rich_help_panel=JUDGE),
+]
+Seed = Annotated[int, typer.Option(help="Of folds and shares.", rich_help_panel=JUDGE)]
+Tol = Annotated[float | None, typer.Option(help="Relative gap to prove.", rich_help_panel=EFFORT)]
+MaxSeconds = Annotated[
+    float, typer.Option(help="Most seconds for choosing and fitting.", rich_help_panel=EFFORT)
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        help="Most threads, to read, to compute and over folds. [default: one a core]",
+        rich_help_panel=EFFORT,
+    ),
+]
+Out = Annotated[Path, typer.Option("--out", "-o", help="The model file.", rich_help_panel=EFFORT)]
+Report = Annotated[
+    Path | None,
+    typer.Option(
+        help="The page about the fit.",
+        show_default="report.html beside the model",
+        rich_help_panel=EFFORT,
+    ),
+]
+NoReport = Annotated[
+    bool, typer.Option("--no-report", help="Write no page.", rich_help_panel=EFFORT)
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        help="Read DATA, a file or a folder of files, in pieces within this limit: 600MB, 2GB.",
+        rich_help_panel=EFFORT,
+    ),
+]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help="With --memory: go on where a fit was killed.",
+                 rich_help_panel=EFFORT),
+]  # fmt: skip
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print the result as JSON.", rich_help_panel=EFFORT)
+]

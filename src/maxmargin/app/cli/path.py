@@ -1,0 +1,80 @@
+"""``maxmargin path``: the same model for ever larger C."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .interrupt import cautiously
+from .options import AsJson, Basis, Format, Report, Rows, Target
+from .run import check_writable, command_line, print_json, reading
+
+SHOWN = ("C", "training_error", "n_support", "margin", "norm", "objective", "gap", "seconds")
+
+
+def path(
+    data: Rows,
+    target: Target = None,
+    method: Annotated[str, typer.Option("--method", "-m", help="svm or logistic.")] = "svm",
+    scale: Annotated[bool, typer.Option(help="Divide numbers by their deviation.")] = True,
+    basis: Basis = None,
+    format: Format = None,
+    report: Report = None,
+    as_json: AsJson = False,
+) -> None:
+    """One line for every C: training error, support vectors, margin, gap, time.
+
+    maxmargin path iris.csv --target species
+    maxmargin path people.csv -t income --method logistic --json
+    maxmargin path iris.csv -t species --report path.html
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from ...parts.files.preparation import Choices
+    from ...parts.files.training import read_labelled
+    from ..workflow.fit import features_of
+    from ..workflow.methods import Plan
+    from ..workflow.path import follow
+    from .show import check_word
+
+    check_word("--method", method, ("svm", "logistic"))
+    if report is not None:
+        check_writable("--report", report)
+    rows = read_labelled(data, target, None, format, reading(as_json))
+    X, y, notes = features_of(rows, Plan(basis=basis), Choices(scale=scale))
+    with cautiously():
+        found = follow(method, X, y)
+    if report is not None:
+        _write(report, found, rows, X, notes)
+    if as_json:
+        files = [] if report is None else [str(report)]
+        told = {"data": rows.name, "rows": found.rows, "ending": found.ending, "notes": notes}
+        print_json(told | {"files": files})
+        return
+    table = Table(title=f"{method} on {rows.name}", box=None)
+    for name in SHOWN:
+        table.add_column(name.replace("_", " "), justify="right")
+    for line in found.rows:
+        table.add_row(*(_cell(line.get(name)) for name in SHOWN))
+    console = Console()
+    console.print(table, highlight=False)
+    console.print(found.ending, highlight=False)
+    if report is not None:
+        typer.echo(f"wrote {report}")
+
+
+def _write(path: Path, found, rows, X, notes: list[str]) -> None:
+    from ...parts.files.atomic import replacing
+    from ..report.data import about
+    from ..report.path import path_report
+
+    text = path_report(found, about(rows, X, notes), command_line()).encode()
+    with cautiously(path), replacing(path) as file:
+        file.write(text)
+
+
+def _cell(value) -> str:
+    return "" if value is None else f"{value:.3g}"

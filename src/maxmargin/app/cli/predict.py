@@ -1,0 +1,89 @@
+"""``maxmargin predict``: labels, scores, probabilities and distances for the rows of a file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .interrupt import cautiously
+from .run import ReadingProgress
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A file written by `maxmargin fit`.")],
+    data: Annotated[str, typer.Argument(help="Rows to predict; - is standard input.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="CSV, TSV or Parquet. [default: CSV on standard output]"),
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Column of DATA to copy to the output.")
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all-classes", help="Scores and probabilities of every class.")
+    ] = False,
+    format: Annotated[
+        str | None, typer.Option(help="Format of DATA where its name does not tell.")
+    ] = None,
+) -> None:
+    """Predict the rows of a file, in their order; files may be larger than memory.
+
+    One line for every row: prediction, score, probability where the method
+    has one, and distance to the boundary.  New levels and missing values are
+    reported on standard error.
+
+        maxmargin predict model.maxmargin new.csv > predictions.csv
+        maxmargin predict model.maxmargin new.pq -o out.parquet --keep id
+        cat new.csv | maxmargin predict model.maxmargin - --all-classes
+    """
+    from ...parts.files.atomic import replacing
+    from ...parts.files.columns import Notes
+    from ...parts.files.model import with_columns
+    from ...parts.files.source import find_source
+    from ..store.files import load
+    from ..workflow.predict import stream
+
+    fitted = with_columns(load(model))
+    source = find_source(data, format)
+    notes = Notes()
+    batches = stream(fitted, source, list(keep or ()), every, notes)
+    rows = 0
+    if out is None:
+        _write(batches, sys.stdout.buffer, out)
+    else:
+        with cautiously(out), replacing(out) as file:
+            rows = _write(batches, file, out)
+    for sentence in notes.sentences():
+        typer.echo(f"note: {sentence}", err=True)
+    if out is not None:
+        typer.echo(f"wrote {rows} predictions to {out}", err=True)
+
+
+def _write(batches, file, out: Path | None) -> int:
+    """All batches in the format the name asks for; the first tells the columns."""
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    suffix = "" if out is None else out.suffix.lower()
+    if suffix not in ("", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"):
+        raise ValueError(f"--out {out}: predictions are written as .csv, .tsv or .parquet.")
+    rows, writer, show = 0, None, ReadingProgress("predicting")
+    sink = pa.PythonFile(file, mode="w")
+    for batch in batches:
+        if writer is None and suffix in (".parquet", ".pq"):
+            writer = parquet.ParquetWriter(sink, batch.schema)
+        elif writer is None:
+            mark = "\t" if suffix in (".tsv", ".tab") else ","
+            options = csv.WriteOptions(delimiter=mark, quoting_style="needed")
+            writer = csv.CSVWriter(sink, batch.schema, write_options=options)
+        writer.write_batch(batch)
+        rows += batch.num_rows
+        show(f"{rows} rows")
+    show.done()
+    if writer is not None:
+        writer.close()
+    file.flush()
+    return rows

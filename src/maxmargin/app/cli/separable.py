@@ -1,0 +1,53 @@
+"""``maxmargin separable``: is there a plane between the classes? A margin, or a proof of none."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .options import AsJson, Basis, Format, Rows, Target
+from .run import print_json, reading
+
+
+def separable(
+    data: Rows,
+    target: Target = None,
+    scale: Annotated[bool, typer.Option(help="Measure the margin in standard deviations.")] = True,
+    basis: Basis = None,
+    format: Format = None,
+    as_json: AsJson = False,
+) -> None:
+    """The exact maximum margin between the classes, or a proof that no plane separates them.
+
+        maxmargin separable iris.csv --target species
+        maxmargin separable circles.csv -t label --basis quadratic
+
+    Exit code: 0 separable, 1 not separable, 2 bad input.
+    """
+    from ... import separability
+    from ...parts.files.preparation import Choices
+    from ...parts.files.training import read_labelled
+    from ..workflow.fit import features_of
+    from ..workflow.methods import Plan
+
+    rows = read_labelled(data, target, None, format, reading(as_json))
+    X, y, notes = features_of(rows, Plan(basis=basis), Choices(scale=scale))
+    found = separability(X, y)
+    told = {
+        "data": rows.name,
+        "rows": len(y),
+        "separable": bool(found.separable),
+        "margin": float(found.margin),
+        "residual": found.residual,
+        "answer": str(found),
+        "notes": notes,
+    }
+    if as_json:
+        print_json(told)
+    else:
+        print(found)
+        for note in notes:
+            typer.echo(f"note: {note}", err=True)
+    if not found.separable:
+        raise typer.Exit(1)

@@ -1,0 +1,111 @@
+"""``maxmargin verify``: recompute a model's proof from its training data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .run import print_json, reading
+
+
+def verify(
+    model: Annotated[Path, typer.Argument(help="A file written by `maxmargin fit`.")],
+    data: Annotated[str, typer.Argument(help="The training data; - is standard input.")],
+    tol: Annotated[
+        float | None, typer.Option(help="Relative gap to hold. [default: the model's own]")
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(help="Format of DATA where its name does not tell.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="Of X.npy the file of the labels.")
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="Read DATA in pieces within this limit. [default: that of the fit, if it had one]"
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Recompute the certificate from the data, and say whether the model's claim holds.
+
+    Nothing is taken from the fit but the weights and multipliers in the
+    file.  Rows without a label are left out as they were by fit.
+
+        maxmargin verify model.maxmargin training.csv
+
+    A model fitted with --memory is verified within that limit, too; then
+    DATA may be a folder or a pattern, as for fit.
+
+    Exit code: 0 the claim holds, 1 it does not, 2 bad input.
+    """
+    from ...parts.files.model import with_columns
+    from ..store.files import load
+
+    fitted = with_columns(load(model))
+    estimator = fitted.model
+    if target is not None and fitted.is_table:
+        raise ValueError(f"The model knows its target, {fitted.target!r}: leave --target out.")
+    if memory is None and "streamed" in fitted.summary:
+        memory = fitted.summary["streamed"]["memory"]
+    claim = tol if tol is not None else float(getattr(estimator, "tol", None) or 1e-6)
+    if memory is not None:
+        from ..workflow.stream_verify import verify_files
+
+        seen = verify_files(fitted, data, memory, claim, target, format)
+    else:
+        seen = _in_memory(fitted, data, claim, target, format, as_json)
+    told = {
+        "data": seen.name,
+        "rows": seen.rows,
+        "claimed": str(estimator.certificate_),
+        "found": seen.found,
+        "relative_gap": seen.relative_gap,
+        "tol": claim if seen.relative_gap is not None else None,
+        "holds": seen.holds,
+    }
+    if as_json:
+        print_json(told)
+    else:
+        print(f"claimed: {told['claimed']}")
+        print(f"found:   {told['found']}")
+        print("the claim holds" if seen.holds else _why_not(fitted, seen.rows))
+    if not seen.holds:
+        raise typer.Exit(1)
+
+
+def _in_memory(fitted, data, claim: float, target, format, as_json: bool):
+    """All rows at once."""
+    from ... import verify as recompute
+    from ...parts.files.training import read_labelled, without_missing
+    from ..workflow.stream_verify import VerifiedData
+
+    own = fitted.target if fitted.is_table else target
+    weights = fitted.summary.get("weights")
+    rows = read_labelled(data, own, weights, format, reading(as_json))
+    if fitted.is_table and fitted.preparation.missing == "drop":
+        rows = without_missing(rows, list(fitted.preparation.types()))
+    X = fitted.features(rows.rows)
+    claimed = fitted.model.certificate_
+    if hasattr(claimed, "separates"):  # a perceptron claims a number of errors, no optimum
+        wrong = int((fitted.model.predict(X) != rows.y).sum())
+        holds = wrong == claimed.wrong and len(rows) == claimed.points
+        return VerifiedData(
+            rows.name, len(rows), f"{wrong} of {len(rows)} points wrong", None, holds
+        )
+    certificate = recompute(fitted.model, X, rows.y, rows.weight)
+    gap = getattr(certificate, "relative_gap", None)
+    return VerifiedData(rows.name, len(rows), str(certificate), gap, bool(certificate.holds(claim)))
+
+
+def _why_not(fitted, rows: int) -> str:
+    trained = fitted.summary.get("rows")
+    if trained is not None and trained != rows:
+        return (
+            f"the claim does not hold for these data: the model was fitted to {trained} rows, "
+            f"here are {rows}"
+        )
+    return "the claim does not hold for these data: are they the training data?"

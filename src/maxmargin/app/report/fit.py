@@ -1,0 +1,246 @@
+"""The report of a fit: what data, what was done, how good, how sure, what counts, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.solve.threads import one_blas_thread
+from ...parts.files.columns import Text
+from ..workflow.fit import Fitted
+from . import pictures
+from .data import MOST_CLASSES, fitted_data
+from .figures import figures
+from .page import (
+    Html,
+    Section,
+    beside,
+    cards,
+    code,
+    heading,
+    joined,
+    name,
+    page,
+    paragraph,
+    table,
+    tag,
+)
+from .reproduce import reproduce
+from .rows import worth_a_look
+from .words import count, how_sure, in_short, objective, percent, support
+
+MOST_COEFFICIENTS = 30
+# With more rows of weights than this, fewer coefficients of each are shown.
+FEW_TABLES = 3
+MANY_TABLES = 20
+FEWER_COEFFICIENTS = 10
+
+
+def fit_report(fitted: Fitted, command: str | None = None, model: str = "MODEL") -> str:
+    """The whole page; ``command`` made it, and ``model`` is the file of the model."""
+    with one_blas_thread():  # many small products: threads would only wait for one another
+        sections = [
+            Section("What data", fitted_data(fitted)),
+            Section("What was done", _done(fitted)),
+            Section("How good", _good(fitted)),
+            Section("How sure", _sure(fitted)),
+            Section("What it looks like", figures(pictures.shapes(fitted), large=True)),
+            Section("What counts", _counts(fitted)),
+            Section("Rows worth a look", worth_a_look(fitted)),
+            Section("How to reproduce", _reproduce(fitted, command, model)),
+        ]
+    return page(f"maxmargin: {fitted.data.name}", _lead(fitted), sections)
+
+
+def _lead(fitted: Fitted) -> Html:
+    summary, model = fitted.model.summary, fitted.model.model
+    tone = "good" if fitted.proved else "bad"
+    return joined(
+        heading(fitted.data.name),
+        paragraph(
+            "Predicting ", name(fitted.model.target), " from ", count(summary["rows"], "row"),
+            f" with {type(model).__name__}", class_="sub",
+        ),
+        tag("span", in_short(model.certificate_, fitted.proved), class_=f"badge {tone}"),
+        cards(_cards(fitted)),
+    )  # fmt: skip
+
+
+def _cards(fitted: Fitted):
+    summary = fitted.model.summary
+    for title, errors in (("test error", fitted.test), ("training error", fitted.training)):
+        if errors is not None:
+            low, high = errors.interval
+            yield title, percent(errors.share), f"95 % interval {percent(low)} to {percent(high)}"
+        if title == "test error" and fitted.tuning is not None:
+            t = fitted.tuning
+            note = f"± {percent(t.standard_error[t.best])}, {count(len(t.errors), 'fold')}"
+            yield "cross-validation error", percent(t.mean[t.best]), note
+    if summary["C"] is not None:
+        note = "chosen by cross-validation" if fitted.tuning else "as given"
+        yield "C", f"{summary['C']:.4g}", note
+    if "margin" in summary:
+        margin = f"{summary['margin']:.4g}".replace("inf", "∞")
+        yield "margin", margin, "from the boundary, in the model's units"
+    if "support" in summary:
+        total = sum(summary["support"].values())
+        yield "support vectors", f"{total:,}", f"of {summary['rows']:,} rows"
+
+
+def _done(fitted: Fitted) -> list:
+    summary, model = fitted.model.summary, fitted.model.model
+    weighted = fitted.data.weight is not None or "weights" in summary
+    sentence, formula = objective(model, weighted)
+    parts = [paragraph(sentence), tag("div", formula, class_="formula") if formula else None]
+    reason = getattr(model, "solver_reason_", None)
+    if fitted.tuning is not None:
+        t = fitted.tuning
+        parts.append(
+            paragraph(
+                f"C was chosen among {len(t.Cs)} values from {t.Cs[0]:g} to {t.Cs[-1]:g}: for each "
+                f"of {len(t.errors)} folds the model was fitted to the others and judged on it. "
+                f"C = {t.C:.4g} has the fewest errors, {percent(t.mean[t.best])} ± "
+                f"{percent(t.standard_error[t.best])} (one standard error over the folds); of "
+                "equals the smallest C is taken."
+            )
+        )
+    elif summary["C"] is not None:
+        parts.append(paragraph(f"C = {summary['C']:g}, as given."))
+    if reason:
+        parts.append(paragraph(f"Solver: {model.solver_}, because {reason}."))
+    return [beside(parts, figures(pictures.choice(fitted)))]
+
+
+def _good(fitted: Fitted) -> list:
+    counts = np.array([c for _, c in fitted.model.summary["classes"]])
+    most = int(counts.argmax())
+    label = fitted.model.summary["classes"][most][0]
+    rows = []
+    for title, errors in (("test rows", fitted.test), ("training rows", fitted.training)):
+        if errors is not None:
+            low, high = errors.interval
+            told = f"{percent(low)} to {percent(high)}", f"{errors.wrong:,} of {errors.rows:,}"
+            rows.append([title, percent(errors.share), *told])
+    if fitted.tuning is not None:
+        t = fitted.tuning
+        spread = f"± {percent(t.standard_error[t.best])} (s.e.)"
+        told = spread, f"mean of {count(len(t.errors), 'fold')}"
+        rows.insert(len(rows) - 1, ["cross-validation", percent(t.mean[t.best]), *told])
+    share = 1.0 - counts[most] / counts.sum()
+    always = joined("always ", name(label))
+    rows.append(
+        [always, percent(share), "–", f"{counts.sum() - counts[most]:,} of {counts.sum():,}"]
+    )
+    others = "--test FILE" if fitted.streamed else "--holdout 0.2 or --test FILE"
+    advice = (
+        "Training rows flatter: the model has seen them. "
+        + ("The test rows were not used for anything but this judgement." if fitted.test else
+           "For new rows expect the error of cross-validation, or a little more, since C was "
+           f"chosen by it; {others} would judge on rows never used."
+           if fitted.tuning else
+           f"To know about new rows, judge on others: {others}.")
+    )  # fmt: skip
+    judged = table(["on", "error", "95 % interval", "wrong"], rows, "Errors")
+    drawn = pictures.judgement(fitted)
+    if len(drawn) == 1:
+        return [paragraph(advice), beside([judged, *_by_class(fitted)], figures(drawn))]
+    return [paragraph(advice), beside([judged], _by_class(fitted)), *figures(drawn)]
+
+
+def _by_class(fitted: Fitted) -> list:
+    """How many rows of each class were found, and how often its name was right."""
+    errors = fitted.test if fitted.test is not None else fitted.training
+    counts, classes = errors.table, fitted.model.model.classes_
+    if counts is None:
+        return []
+    right, own, said = counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)
+    order = np.argsort((right + 1) / (own + 2), kind="stable")[:MOST_CLASSES]
+    rows = [
+        [name(classes[c]), f"{own[c]:,}", _share(right[c], own[c]), _share(right[c], said[c])]
+        for c in order.tolist()
+    ]
+    which = "test" if fitted.test is not None else "training"
+    worst = ", hardest first" if len(classes) > 2 else ""
+    cut = f"; {len(order)} of {len(classes)} are shown" if len(order) < len(classes) else ""
+    head = ["class", "rows", "found", "right when named"]
+    return [table(head, rows, f"By class, {which} rows{worst}{cut}")]
+
+
+def _share(part: int, whole: int) -> str:
+    return percent(part / whole) if whole else "–"
+
+
+def _sure(fitted: Fitted) -> list:
+    text = f"The fit with its proof took {fitted.seconds['fit']:.2f} s."
+    if fitted.tuning is not None:  # whose last step is the fit
+        whole = fitted.seconds["tune"] + fitted.seconds["fit"]
+        text = f"Choosing C, and the final fit with its proof, took {whole:.2f} s."
+    time = paragraph(text, class_="sub") if fitted.seconds["total"] > 0 else None
+    return [
+        *how_sure(fitted.model.model, fitted.proved),
+        beside([support(fitted.model.summary), time], figures(pictures.proof(fitted))),
+    ]
+
+
+def _counts(fitted: Fitted) -> list:
+    """Coefficients, strongest first, each table below its picture."""
+    model = fitted.model
+    if not hasattr(model.model, "coef_"):
+        return []
+    found = list(model.coefficients())
+    most = MOST_COEFFICIENTS if len(found) <= FEW_TABLES else FEWER_COEFFICIENTS
+    units = model.basis is None and any(
+        row["per_unit"] != row["per_deviation"] for _, rows in found for row in rows[:most]
+    )
+    drawn = pictures.weights(fitted)
+    parts = [
+        [figures(drawn[place : place + 1]), *_weights(title, rows[:most], len(rows), units)]
+        for place, (title, rows) in enumerate(found[:MANY_TABLES])
+    ]
+    words = any(isinstance(c, Text) for c in getattr(model.preparation, "columns", ()))
+    meaning = (
+        "How much the score moves when a feature grows by one "
+        + ("standard deviation, and by one unit of its column" if units else "unit")
+        + (" (words of a text: by one unit in both)" if units and words else "")
+        + ". Positive speaks for the class named. Features that go together share their weight; "
+        "a coefficient is no proof of a cause. "
+    )
+    if len(found) > MANY_TABLES:
+        meaning += f"{MANY_TABLES} of {len(found):,} rows of weights are shown. "
+    told = paragraph(meaning, "All of them: ", tag("code", "maxmargin inspect --top N"), ".")
+    if len(parts) == 1:
+        return [told, beside(parts[0][:1], parts[0][1:])]
+    return [told, tag("div", *(tag("div", *part) for part in parts), class_="tables")]
+
+
+def _weights(title: str, rows: list[dict], total: int, units: bool) -> list:
+    """One table of coefficients, and how many more there are."""
+    head = ["feature", "per deviation", "per unit"] if units else ["feature", "per unit"]
+    body = [
+        [name(row["feature"]), _signed(row["per_deviation"]), _signed(row["per_unit"])][: len(head)]
+        for row in rows
+        if row["per_deviation"] != 0
+    ]
+    caption = joined("For ", name(title))
+    if not body:
+        return [paragraph(caption, f": all {total:,} are zero.", class_="sub")]
+    more = total - len(body)
+    cut = paragraph(f"and {more:,} more, weaker or zero", class_="sub") if more > 0 else None
+    return [table(head, body, caption), cut]
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4g}".replace("-", "−")
+
+
+def _reproduce(fitted: Fitted, command: str | None, model: str) -> list:
+    parameters = fitted.model.model.get_params(deep=False)
+    shown = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
+    return [
+        *reproduce(command, (type(fitted.model.model).__name__, shown)),
+        paragraph("To check the proof against the data, and to use the model:"),
+        code(
+            f"maxmargin verify {model} DATA",
+            f"maxmargin predict {model} NEW_DATA",
+            f"maxmargin inspect {model}",
+        ),
+    ]

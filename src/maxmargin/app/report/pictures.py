@@ -1,0 +1,175 @@
+"""Which pictures belong to a result.  Views are imported where they are made: no picture costs
+anything to a report that has none of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...show.drawers.axis_limits import limits_of
+from ...show.scene import Board, Points, Scene
+from ..workflow.fit import Fitted
+from .figures import Maker
+
+if TYPE_CHECKING:
+    from ...models.tune.compare import Comparison
+    from ...models.tune.path import CPath
+
+Pictures = list[tuple[str, Maker]]
+
+# Rows from which pictures of all rows are made, and of how many classes at most.
+MOST_ROWS = 20_000
+MOST_CLASSES = 30
+# Outlines of more classes than this hide one another.
+MOST_OUTLINES = 5
+# Rings around support vectors beyond these hide the points.
+MOST_RINGS = 150
+# A picture longer than this many times its width has no room: its axes get units of their own.
+RIBBON = 2.5
+# Bars for each class, and classes that have any.
+BARS = 12
+MOST_BARRED = 4
+
+
+def choice(fitted: Fitted) -> Pictures:
+    """The cross-validation curve."""
+    tuning = fitted.tuning
+
+    def curve() -> Scene | Board:
+        from ...show.views.cross_validation import CrossValidation
+
+        assert tuning is not None
+        return CrossValidation(tuning.Cs, tuning.errors, tuning.best, None).scene()
+
+    return [] if tuning is None else [("errors by C", curve)]
+
+
+def judgement(fitted: Fitted) -> Pictures:
+    """Which class was taken for which; how far all rows are from the boundary."""
+    errors = fitted.training if fitted.test is None else fitted.test
+    which = "training" if fitted.test is None else "test"
+    classes = fitted.model.model.classes_
+
+    def counts() -> Scene | Board:
+        from ...show.views.confusion import Confusion
+
+        assert errors.table is not None
+        scene = Confusion(errors.table, tuple(map(str, classes))).scene()
+        return replace(scene, title=f"{which} rows: {scene.title}")
+
+    def distances() -> Scene | Board:
+        from ...show.views.distances import distances_view
+
+        some = _some(fitted)
+        found = distances_view(fitted.model.model, fitted.X[some], fitted.data.y[some])
+        return _of_some(found.scene(), fitted)
+
+    made: Pictures = []
+    if errors.table is not None and len(classes) <= MOST_CLASSES:
+        made.append(("confusion", counts))
+    if len(classes) <= MOST_OUTLINES:
+        made.append(("distances", distances))
+    return made
+
+
+def proof(fitted: Fitted) -> Pictures:
+    """The gap along the way, where there was one."""
+    model = fitted.model.model
+    history = getattr(model, "history_", None) or []
+    if len(history) < 2 or not hasattr(history[0], "dual"):
+        return []
+
+    def gap() -> Scene | Board:
+        from ...show.views.gap import Gaps, gap_curve
+
+        return Gaps((gap_curve(model),)).scene()
+
+    return [("gap against time", gap)]
+
+
+def shapes(fitted: Fitted) -> Pictures:
+    """Regions and boundary in the most telling plane."""
+    if len(fitted.model.model.classes_) > MOST_CLASSES:
+        return []
+
+    def boundary() -> Scene | Board:
+        from ...show.views.boundary import boundary_view
+
+        some = _some(fitted)
+        part = fitted.data if len(some) == len(fitted.data) else fitted.data.take(some)
+        return _of_some(_readable(boundary_view(fitted.model, part.rows, part.y).scene()), fitted)
+
+    return [("regions and boundary", boundary)]
+
+
+def _readable(scene: Scene) -> Scene:
+    """Without rings where they would cover the points, and not as thin as a ribbon."""
+    rings = [mark for mark in scene.marks if isinstance(mark, Points) and mark.hollow]
+    if sum(len(ring.x) for ring in rings) > MOST_RINGS:
+        kept = tuple(m for m in scene.marks if not (isinstance(m, Points) and m.hollow))
+        words = f"{scene.words} The support vectors are too many to be ringed."
+        scene = replace(scene, marks=kept, words=words)
+    (left, right), (bottom, top) = limits_of(scene, "x"), limits_of(scene, "y")
+    shape = (right - left) / (top - bottom)
+    return scene if 1 / RIBBON <= shape <= RIBBON else replace(scene, equal=False)
+
+
+def weights(fitted: Fitted) -> Pictures:
+    """The strongest coefficients of each row of weights, where these are few."""
+    rows = len(np.atleast_2d(fitted.model.model.coef_))
+    if rows > MOST_BARRED:
+        return []
+
+    def bars(row: int) -> Scene | Board:
+        from ...show.views.coefficients import coefficients_view
+
+        return coefficients_view(fitted.model, n=BARS, rows=[row]).scene()
+
+    return [("coefficients", partial(bars, row)) for row in range(rows)]
+
+
+def comparison(found: Comparison) -> Pictures:
+    def dots() -> Scene | Board:
+        from ...show.views.comparison import comparison_view
+
+        return comparison_view(found).scene()
+
+    return [("accuracies", dots)]
+
+
+def path(found: CPath) -> Pictures:
+    def curves() -> Scene | Board:
+        from ...show.views.path_curves import path_view
+
+        return path_view(found).scene()
+
+    return [("path over C", curves)]
+
+
+def _sampled(fitted: Fitted) -> bool:
+    return min(len(fitted.data), MOST_ROWS) < fitted.rows
+
+
+def _some(fitted: Fitted) -> np.ndarray:
+    """All rows, or as many as pictures are made from, drawn evenly and always the same."""
+    n = len(fitted.data)
+    if n <= MOST_ROWS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
+
+
+def _of_some(found: Scene | Board, fitted: Fitted) -> Scene | Board:
+    """The words say so where a picture is not of all rows."""
+    if not _sampled(fitted):
+        return found
+    shown = f"Drawn from {min(len(fitted.data), MOST_ROWS):,} of {fitted.rows:,} rows, by lot"
+    if isinstance(found, Board):
+        return replace(found, scenes=tuple(_said(scene, shown) for scene in found.scenes))
+    return _said(found, shown)
+
+
+def _said(scene: Scene, shown: str) -> Scene:
+    return replace(scene, words=f"{shown}: {scene.words}")

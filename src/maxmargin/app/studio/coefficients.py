@@ -1,0 +1,29 @@
+"""Coefficients that a command has told, as scenes for the page: no model is loaded for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+MOST_BARS = 12
+MOST_SCENES = 6
+
+
+def scenes(told: dict) -> dict:
+    """A scene for each of the first rows of weights."""
+    from ...show.scene import Scene, to_json
+    from ...show.views.coefficients import Coefficients
+
+    unit = "unit of the basis" if told.get("basis") else "standard deviation"
+    drawn = []
+    for title, rows in list((told.get("coefficients") or {}).items())[:MOST_SCENES]:
+        rows = rows[:MOST_BARS]
+        weights = np.array([[row["per_deviation"] for row in rows]], dtype=float)
+        names = tuple(row["feature"] for row in rows)
+        scene = Coefficients(weights, names, (title,), unit, MOST_BARS).scene()
+        assert isinstance(scene, Scene)
+        strongest = ", ".join(f"{r['feature']} {r['per_deviation']:+.3g}" for r in rows[:5])
+        words = f"What speaks for {title}, the strongest first: {strongest}."
+        drawn.append(to_json(replace(scene, words=words)))
+    return {"scenes": drawn}

@@ -1,0 +1,1 @@
+"""The mathematics: rows, problems, solvers, certificates.  Nothing here knows of estimators."""

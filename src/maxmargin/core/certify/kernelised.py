@@ -1,0 +1,130 @@
+"""The certificate of a kernel machine: recomputed from kernel values in float64.
+
+As for linear machines, with w = Σ β_i φ(x_i): all that weak duality needs are the scores
+f = Kβ of the training points, for ‖w‖² = βᵀf.  They are computed afresh, a block of K at a time.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.kernel_block import KernelPoints, kernel_sums
+from ..problem.class_losses import MaxHinge
+from ..problem.kernelised import KernelProblem, describe
+from ..problem.multiclass import MulticlassProblem
+from .certificate import Certificate, sums
+from .multiclass import add_up, residual, signed
+from .separability import NEGLIGIBLE, Separation
+
+METHOD = "recomputed from kernel values in float64"
+# Rounding of a squared distance of class means, in units of k(x, x).
+COINCIDE = 1e4 * np.finfo(np.float64).eps
+
+
+def kernel_scores(points: KernelPoints, coefficients: np.ndarray) -> np.ndarray:
+    """Σ_j k(x_i, x_j) coefficients_j of all points; one column, or several."""
+    columns = coefficients.reshape(len(coefficients), -1)
+    support = np.flatnonzero(columns.any(axis=1))
+    F = kernel_sums(points, support, columns[support])
+    return F.reshape(coefficients.shape)
+
+
+class Scored(NamedTuple):
+    """What a certificate asks of w: its scores w·φ(x_i) on the training points, and ‖w‖²."""
+
+    f: np.ndarray
+    norm: float
+
+
+def certify_kernel(
+    problem: KernelProblem, w: Scored | None, b: float, alpha, f=None
+) -> Certificate:
+    """Primal of (w, b), dual of α and KKT residuals; ``w`` is None where w is Σ α_i y_i φ(x_i).
+
+    ``f`` = K(αy) may be given by a caller who has just computed it from the data.
+    """
+    beta = alpha * problem.y
+    f = kernel_scores(problem.rows, beta) if f is None else f
+    square = float(beta @ f)
+    scores, norm = (f, square) if w is None else w
+    z = 1.0 - problem.y * (scores + b)
+    loss_sum, conjugate_sum, kkt, box, closest = sums(
+        problem.loss, problem.c, problem.cap, alpha, z, problem.hard, True, 1.0
+    )
+    feasible = not problem.hard or closest >= 1.0 - 1e-9
+    return Certificate(
+        primal=0.5 * norm + loss_sum if feasible else np.inf,
+        dual=-0.5 * square - conjugate_sum,
+        kkt_violation={"zero": kkt[0], "free": kkt[1], "bound": kkt[2]},
+        stationarity=0.0 if w is None else _drift(norm, square, float(beta @ scores)),
+        bias_residual=abs(float(beta.sum())) / max(float(alpha.sum()), np.finfo(float).tiny),
+        box_violation=box,
+        problem=problem.summary(),
+        method=METHOD,
+    )
+
+
+def _drift(norm: float, square: float, product: float) -> float:
+    """‖w − w_α‖ / max(1, ‖w‖) from ‖w‖², ‖w_α‖² and w·w_α."""
+    return float(np.sqrt(max(0.0, norm + square - 2.0 * product) / max(1.0, norm)))
+
+
+def certify_kernel_classes(
+    problem: MulticlassProblem, points: KernelPoints, w: Scored | None, b, beta, slacks, F=None
+) -> Certificate:
+    """The same for k classes at once; ``w`` is None where W_c = Σ α_ic φ(x_i).
+
+    Of ``problem`` only labels, costs and loss are asked, not its rows.  ``slacks`` (n, 2)
+    receives every row's largest 1 − s_y + s_c and the sum of those above zero.  ``F`` = Kα may
+    be given by a caller who has just computed it from the data.
+    """
+    alpha = signed(problem, beta)(slice(None))
+    F = kernel_scores(points, alpha) if F is None else F
+    square, totals = float(np.sum(alpha * F)), np.zeros(7)
+    scores, norm = (F, square) if w is None else w
+    totals[6] = np.inf
+    each = isinstance(problem.loss, MaxHinge)
+    add_up(
+        problem.loss, problem.c, problem.y, scores + b, beta,
+        problem.hard, each, True, totals, slacks,
+    )  # fmt: skip
+    loss_sum, conjugate_sum, zero, free, bound, box, closest = totals.tolist()
+    feasible = not problem.hard or closest >= 1.0 - 1e-9
+    off = float(np.abs(residual(problem, beta)).max())
+    return Certificate(
+        primal=0.5 * norm + loss_sum if feasible else np.inf,
+        dual=-0.5 * square - conjugate_sum,
+        kkt_violation={"zero": zero, "free": free, "bound": bound},
+        stationarity=0.0 if w is None else _drift(norm, square, float(np.sum(alpha * scores))),
+        bias_residual=off / max(float(beta.sum()), np.finfo(float).tiny),
+        box_violation=box,
+        problem=f"{type(problem.loss).__name__}, {problem.k} classes, {describe(points.kernel)}: "
+        f"{len(beta)} × {problem.k} multipliers, {problem.k} biases",
+        method=METHOD,
+    )
+
+
+def kernel_inseparability(problem: KernelProblem, alpha: np.ndarray) -> Separation | None:
+    """The proof that weights α amount to, recomputed from kernel values; None if they prove none.
+
+    The weighted means of the two classes differ by ρ in the space of the kernel, ρ² = λᵀKλ.
+    """
+    y = problem.y
+    weights = np.where(alpha > NEGLIGIBLE * alpha.max(initial=0.0), alpha, 0.0)
+    plus, minus = float(weights[y > 0].sum()), float(weights[y < 0].sum())
+    if not min(plus, minus) > 0.0:
+        return None
+    weights = weights / np.where(y > 0, plus, minus)
+    beta = weights * y
+    square = max(0.0, float(beta @ kernel_scores(problem.rows, beta)))
+    size = float(weights @ problem.rows.diagonal) / 2.0
+    if square > COINCIDE * size:
+        return None
+    return Separation(
+        separable=False,
+        margin=0.5 * float(np.sqrt(square)),
+        weights=weights,
+        residual=float(np.sqrt(square / size)) if size > 0.0 else 0.0,
+    )

@@ -1,0 +1,142 @@
+"""Rows of the Gram matrix, remembered while they fit: a bounded cache that many rows enter at once.
+
+The row longest unused gives way first.  ``store[slot]`` is a row, of float32 values or of float64;
+the sums that a solver makes of them are in float64 either way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .kernel_block import KernelPoints, values
+
+# Fewer rows than this are of no use to a block of them.
+LEAST = 64
+# Stored values per row up to which rows of K are recomputed rather than kept, if C k(x, x) is at
+# most this, or if less than this share of all rows could be kept.
+CHEAP, SOFT, KEPT = 40, 3.0, 0.25
+
+
+class GramCache:
+    """At most ``megabytes`` of rows of K."""
+
+    def __init__(self, points: KernelPoints, megabytes: float, dtype=np.float32):
+        n = len(points)
+        self.points, self.dtype = points, dtype
+        fitting = int(megabytes * 1e6 / (np.dtype(dtype).itemsize * n))
+        self.capacity = min(n, max(LEAST, fitting))
+        self.store = np.empty((self.capacity, n), dtype)
+        self.slot = np.full(n, -1)
+        self._owner = np.full(self.capacity, -1)
+        self._used = np.zeros(self.capacity, dtype=np.int64)
+        self._clock = 0
+        self.computed = 0
+
+    def slots(self, index: np.ndarray) -> np.ndarray:
+        """Where in ``store`` these rows are, at most ``capacity`` of them, until the next call."""
+        self._clock += 1
+        here = self.slot[index]
+        missing = index[here < 0]
+        self._used[here[here >= 0]] = self._clock
+        for start in range(0, len(missing), self.points.together):
+            self._enter(missing[start : start + self.points.together])
+        return self.slot[index]
+
+    def corner(self, block: np.ndarray) -> np.ndarray:
+        """K between the rows of a block, which from now on are at hand."""
+        return _corner(self.store, self.slots(block), block)
+
+    def add(self, index: np.ndarray, step: np.ndarray, f: np.ndarray) -> None:
+        """f += Σ_k step_k K[index_k], for rows of the present block."""
+        _add_rows(self.store, self.slot[index], step, f)
+
+    def _enter(self, rows: np.ndarray) -> None:
+        oldest = np.argpartition(self._used, len(rows) - 1)[: len(rows)]
+        places = np.sort(oldest)
+        gone = self._owner[places]
+        self.slot[gone[gone >= 0]] = -1
+        self.slot[rows], self._owner[places], self._used[places] = places, rows, self._clock
+        self.computed += len(rows)
+        for part, V in values(self.points, rows, self.points, self.dtype):
+            self.store[places, part] = V
+
+
+class Forgetful:
+    """The same without a memory: for values so cheap that to keep most of them costs more."""
+
+    def __init__(self, points: KernelPoints, dtype=np.float32):
+        self.points, self.dtype = points, dtype
+        self.capacity = len(points)
+
+    def corner(self, block: np.ndarray) -> np.ndarray:
+        K = np.empty((len(block), len(block)))
+        some = KernelPoints(self.points.X[block], self.points.kernel, like=self.points)
+        for start in range(0, len(block), self.points.together):
+            rows = slice(start, start + self.points.together)
+            for part, V in values(self.points, block[rows], some, np.float64):
+                K[rows, part] = V
+        return K
+
+    def add(self, index: np.ndarray, step: np.ndarray, f: np.ndarray) -> None:
+        for start in range(0, len(index), self.points.together):
+            rows = slice(start, start + self.points.together)
+            every = np.arange(len(index[rows]))
+            for part, V in values(self.points, index[rows], self.points, self.dtype):
+                if self.points.csr is None:
+                    _add_rows(V, every, step[rows], f[part])
+                else:  # small steps only, see ``cache_of``: float32 sums will do
+                    f[part] += step[rows].astype(self.dtype) @ V
+
+
+def cache_of(points: KernelPoints, megabytes: float, dtype, pull: float) -> GramCache | Forgetful:
+    """The points' cache: machines that have their points in common have it in common, too.
+
+    ``pull`` is C k(x, x): where it is small, few rows are asked for twice.
+    """
+    if points.cache is None or points.cache.dtype != dtype:
+        points.cache = None  # first let go of the old one
+        fitting = megabytes * 1e6 / (np.dtype(dtype).itemsize * len(points))
+        seldom = pull <= SOFT or (points.csr is None and fitting < KEPT * len(points))
+        forget = seldom and _stored_per_row(points) <= CHEAP
+        points.cache = Forgetful(points, dtype) if forget else GramCache(points, megabytes, dtype)
+    return points.cache
+
+
+def _stored_per_row(points: KernelPoints) -> float:
+    """What a kernel value costs: the numbers that enter it."""
+    if not points.quick:
+        return np.inf
+    return points.X.shape[1] if points.csr is None else points.csr.nnz / len(points)
+
+
+@njit(cache=True, nogil=True)
+def _corner(store, places, index):
+    """K between the rows at ``places`` and the columns ``index``, in float64."""
+    q = len(index)
+    out = np.empty((q, q))
+    for a in range(q):
+        row = store[places[a]]
+        for c in range(q):
+            out[a, c] = row[index[c]]
+    return out
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _add_rows(store, places, step, f):
+    """f += Σ_k step_k store[places_k], four rows at a time, a stretch of f at a time."""
+    n, m = f.shape[0], places.shape[0]
+    for start in range(0, n, 4096):
+        stop, k = min(start + 4096, n), 0
+        while k + 4 <= m:
+            r0, r1 = store[places[k]], store[places[k + 1]]
+            r2, r3 = store[places[k + 2]], store[places[k + 3]]
+            s0, s1, s2, s3 = step[k], step[k + 1], step[k + 2], step[k + 3]
+            for i in range(start, stop):
+                f[i] += s0 * r0[i] + s1 * r1[i] + s2 * r2[i] + s3 * r3[i]
+            k += 4
+        while k < m:
+            r0, s0 = store[places[k]], step[k]
+            for i in range(start, stop):
+                f[i] += s0 * r0[i]
+            k += 1

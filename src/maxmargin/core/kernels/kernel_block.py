@@ -1,0 +1,248 @@
+"""Kernel values of all rows with a few of them, tile by tile, as fast as the storage allows.
+
+    V_ji = k(z_j, x_i)        z_j a few rows, x_i a tile of all rows
+
+linear, poly and rbf need inner products only.  Dense rows get them from a matrix product of
+
+    [2γ(z − μ), −γ‖z − μ‖², 1]  and  [x − μ, 1, −γ‖x − μ‖²]        (rbf; then exp in place)
+
+in float32 or float64, rows that are mostly zeros from sums over what they store.  X itself is
+never converted: a tile is, when its turn comes.  All other kernels are called as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from ..rows.rows import SparseRows, as_rows, sqnorms
+from .kernels import Kernel
+
+# Rows in a tile: it stays in the second-level cache with the few rows it meets.
+DENSE_TILE, SPARSE_TILE = 512, 256
+# Values of all rows made ready that are kept: 16 MB.
+MOST_KEPT = 2_000_000
+# Few rows that meet a tile together.
+FEW = 512
+# Values of the few rows, transposed, that stay in the cache while sparse rows gather from them.
+GATHERED = 1 << 20
+# Share of values other than zero up to which dense rows are read as sparse ones.
+MOSTLY_ZERO = 0.35
+# Rows looked at to tell.
+SAMPLE = 1000
+
+BY_INNER_PRODUCT = ("linear", "poly", "rbf")
+
+
+class Few(NamedTuple):
+    """A few rows made ready: their values (transposed for sparse rows) and offsets."""
+
+    ready: np.ndarray
+    offset: np.ndarray
+
+
+class KernelPoints:
+    """Rows under a kernel: what is needed to compute its values quickly, and no copy of X.
+
+    Rows that are mostly zeros but stored densely are the exception: their other values are
+    stored once more.  Points that are to meet others must be made ``like`` them.
+    """
+
+    def __init__(self, X, kernel: Kernel, like: KernelPoints | None = None):
+        self.X, self.kernel = X, kernel
+        self.cache: Any = None  # of rows of K, kept here by those who share these points
+        self._ready: dict = {}
+        self.quick = isinstance(kernel.name, str) and kernel.name in BY_INNER_PRODUCT
+        if like is None:
+            self.csr = _stored(X) if self.quick else None
+            self.centre = self._centre()
+        else:
+            self.csr = None if like.csr is None else sparse.csr_array(X)
+            self.centre = like.centre
+
+    def __len__(self) -> int:
+        return self.X.shape[0]
+
+    def _centre(self) -> np.ndarray | float:
+        """Distances do not depend on where the origin is, their rounding does."""
+        if self.csr is not None or self.kernel.name != "rbf":
+            return 0.0
+        return self.X.mean(axis=0, dtype=np.float64)
+
+    @cached_property
+    def rows(self) -> SparseRows:
+        rows = as_rows(self.csr)
+        assert isinstance(rows, SparseRows)
+        return rows
+
+    @cached_property
+    def offset(self) -> np.ndarray:
+        """What every row adds to its inner products: −γ‖x − μ‖² for rbf, nothing otherwise."""
+        if self.kernel.name != "rbf":
+            return np.zeros(len(self))
+        if self.csr is not None:
+            return -self.kernel.gamma * sqnorms(self.rows)
+        lengths = np.empty(len(self))
+        for start in range(0, len(self), DENSE_TILE):
+            part = _dense(self.X[start : start + DENSE_TILE]) - self.centre
+            lengths[start : start + DENSE_TILE] = np.einsum("ij,ij->i", part, part)
+        return -self.kernel.gamma * lengths
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        return self.kernel.diagonal(self.X)
+
+    @property
+    def together(self) -> int:
+        """How many rows to ask for at a time."""
+        if self.csr is None:
+            return FEW
+        return int(np.clip(GATHERED // max(1, self.X.shape[1]), 16, 256))
+
+    def few(self, index, dtype) -> Few:
+        """Some of these rows, to be met by others under the same kernel and centre."""
+        scale = {"linear": 1.0, "poly": self.kernel.gamma, "rbf": 2.0 * self.kernel.gamma}
+        factor = scale[str(self.kernel.name)]
+        if self.csr is not None:
+            ready = self.csr[index].toarray().T.astype(dtype) * dtype(factor)
+            return Few(np.ascontiguousarray(ready), self._added(index).astype(dtype))
+        Z = (_dense(self.X[index]) - self.centre) * factor
+        ready = np.column_stack([Z, self._added(index), np.ones(len(Z))])
+        return Few(ready.astype(dtype, copy=False), np.empty(0))
+
+    def _added(self, index) -> np.ndarray:
+        if self.kernel.name == "poly":
+            return np.full(len(index), self.kernel.coef0)
+        return self.offset[index]
+
+    def tiles(self, few: Few, dtype) -> Iterator[tuple[slice, np.ndarray]]:
+        """(part of all rows, V of the few rows with that part); V is overwritten by the next."""
+        if self.csr is None:
+            yield from self._dense_tiles(few, dtype)
+            return
+        m = len(few.offset)
+        out = np.empty((SPARSE_TILE, m), dtype)
+        for start in range(0, len(self), SPARSE_TILE):
+            part = slice(start, min(start + SPARSE_TILE, len(self)))
+            V = out[: part.stop - start]
+            _sparse_products(self.rows, start, few.ready, self.offset, few.offset, V)
+            yield part, _shaped(self.kernel, V).T
+
+    def _dense_tiles(self, few: Few, dtype) -> Iterator[tuple[slice, np.ndarray]]:
+        n, size = len(self), min(DENSE_TILE, len(self))
+        kept = self._kept(dtype)
+        out = np.empty((len(few.ready), size), dtype)
+        A = np.empty((size, self.X.shape[1] + 2), dtype)
+        for start in range(0, n, size):
+            part = slice(start, min(start + size, n))
+            rows = self._augmented(part, A) if kept is None else kept[part]
+            V = np.matmul(few.ready, rows.T, out=out if len(rows) == size else None)
+            yield part, _shaped(self.kernel, V)
+
+    def _kept(self, dtype) -> np.ndarray | None:
+        """All rows made ready, where that takes little memory; they are then made so once."""
+        n, d = self.X.shape
+        if n * (d + 2) > MOST_KEPT:
+            return None
+        if dtype not in self._ready:
+            whole = slice(0, n)
+            self._ready[dtype] = self._augmented(whole, np.empty((n, d + 2), dtype))
+        return self._ready[dtype]
+
+    def _augmented(self, part: slice, out: np.ndarray) -> np.ndarray:
+        """Rows [x − μ, 1, offset]."""
+        d, A = self.X.shape[1], out[: part.stop - part.start]
+        np.subtract(_dense(self.X[part]), self.centre, out=A[:, :d], casting="same_kind")
+        A[:, d], A[:, d + 1] = 1.0, self.offset[part]
+        return A
+
+
+def _dense(X) -> np.ndarray:
+    return X.toarray() if sparse.issparse(X) else X
+
+
+def _shaped(kernel: Kernel, V: np.ndarray) -> np.ndarray:
+    """What the kernel makes of its inner products, in place."""
+    if kernel.name == "rbf":
+        return np.exp(V, out=V)
+    if kernel.name == "poly" and kernel.degree > 1:
+        base = V.copy()
+        for bit in bin(kernel.degree)[3:]:
+            V *= V
+            if bit == "1":
+                V *= base
+    return V
+
+
+def _stored(X) -> sparse.csr_array | None:
+    """X as sparse rows: if it is so already, or if it is mostly zeros."""
+    if sparse.issparse(X):
+        return sparse.csr_array(X)
+    some = X[:: max(1, len(X) // SAMPLE)]
+    if np.count_nonzero(some) > MOSTLY_ZERO * some.size:
+        return None
+    return sparse.csr_array(X)
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _sparse_products(rows, start, Z, mine, theirs, out):
+    """out_ij = mine_i + theirs_j + Σ over what row i stores of x_il Z_lj."""
+    m = Z.shape[1]
+    for i in range(out.shape[0]):
+        o = out[i]
+        for j in range(m):
+            o[j] = mine[start + i] + theirs[j]
+        k, stop = np.int64(rows.indptr[start + i]), np.int64(rows.indptr[start + i + 1])
+        while k + 4 <= stop:
+            z0, z1 = Z[rows.indices[k]], Z[rows.indices[k + 1]]
+            z2, z3 = Z[rows.indices[k + 2]], Z[rows.indices[k + 3]]
+            v0, v1 = out.dtype.type(rows.data[k]), out.dtype.type(rows.data[k + 1])
+            v2, v3 = out.dtype.type(rows.data[k + 2]), out.dtype.type(rows.data[k + 3])
+            for j in range(m):
+                o[j] += v0 * z0[j] + v1 * z1[j] + v2 * z2[j] + v3 * z3[j]
+            k += 4
+        while k < stop:
+            z0, v0 = Z[rows.indices[k]], out.dtype.type(rows.data[k])
+            for j in range(m):
+                o[j] += v0 * z0[j]
+            k += 1
+
+
+# --- values of every kind ---------------------------------------------------------------
+
+
+def values(points: KernelPoints, index: np.ndarray, others: KernelPoints, dtype) -> Iterator:
+    """(part, V) with V_ji = k(points[index[j]], others[i]) for all ``others``, in tiles.
+
+    With "precomputed", ``others`` hold rows of kernel values with the training points.
+    """
+    if points.quick:
+        yield from others.tiles(points.few(index, dtype), dtype)
+        return
+    kernel, n = points.kernel, len(others)
+    size = max(DENSE_TILE, (1 << 22) // max(1, len(index)))
+    for start in range(0, n, size):
+        part = slice(start, min(start + size, n))
+        if kernel.precomputed:
+            V = kernel(others.X[part])[:, index].T
+        else:
+            V = kernel(points.X[index], others.X[part])
+        yield part, V.astype(dtype, copy=False)
+
+
+def kernel_sums(
+    points: KernelPoints, index, coefficients, others: KernelPoints | None = None
+) -> np.ndarray:
+    """(n, p): Σ_j k(x_i, z_j) coefficients_jp over the rows named, in float64, n of all others."""
+    others = points if others is None else others
+    F = np.zeros((len(others), coefficients.shape[1]))
+    for start in range(0, len(index), points.together):
+        some = slice(start, start + points.together)
+        for part, V in values(points, index[some], others, np.float64):
+            F[part] += V.T @ coefficients[some]
+    return F

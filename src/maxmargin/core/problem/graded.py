@@ -1,0 +1,34 @@
+"""Ranking by grades: the hinge over all pairs that grades within groups imply.
+
+    min over w    ½‖w‖² + C Σ s_u s_v max(0, 1 − w·(x_u − x_v))
+
+over all u, v of one group with grade_u > grade_v.  A bias would cancel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..rows.graded import Grades
+from ..rows.rows import Rows, shape
+
+
+@dataclass(frozen=True)
+class GradedProblem:
+    """Rows, their grades within groups, and the price C of slack."""
+
+    rows: Rows
+    grades: Grades
+    C: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return shape(self.rows)
+
+    def summary(self) -> str:
+        n, d = self.shape
+        groups = len(self.grades.start) - 1
+        return (
+            f"Hinge over the {self.grades.pairs} pairs that the grades of {n} items in "
+            f"{groups} groups imply: {d} weights"
+        )

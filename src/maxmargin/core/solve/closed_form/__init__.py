@@ -1,0 +1,1 @@
+"""Least squares, ridge and Fisher's discriminant: systems of linear equations."""

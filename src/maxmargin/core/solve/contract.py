@@ -1,0 +1,150 @@
+"""What a solver is given and what it returns."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from ..problem.problem import Problem
+
+
+class Point(NamedTuple):
+    """Weights, bias and multipliers; where a solver starts, and what it ends with."""
+
+    w: np.ndarray
+    b: float
+    alpha: np.ndarray
+
+
+class ClassPoint(NamedTuple):
+    """The same for k classes: W (k, d), b (k,), multipliers β (n, k) with β_iy = 0."""
+
+    W: np.ndarray
+    b: np.ndarray
+    beta: np.ndarray
+
+
+class Step(NamedTuple):
+    """One line of a fit's history."""
+
+    seconds: float
+    iteration: int
+    primal: float
+    dual: float
+
+    @property
+    def relative_gap(self) -> float:
+        return (self.primal - self.dual) / max(abs(self.primal), np.finfo(float).tiny)
+
+
+class Ending(Enum):
+    """Why a solver stopped; only ``REACHED`` may, once certified, be called convergence."""
+
+    REACHED = "the gap asked for was reached"
+    ESTIMATED = "its error is estimated to be as small as asked for"
+    TIME = "max_seconds ran out"
+    ITERATIONS = "max_iter ran out"
+    STALLED = "it made no more progress"
+    INTERRUPTED = "interrupted from the keyboard"
+
+
+class OutOfBudget(Exception):
+    """Raised inside a solver by ``Monitor.step``; the solver returns its best point."""
+
+    def __init__(self, ending: Ending):
+        super().__init__(ending.value)
+        self.ending = ending
+
+
+@dataclass
+class Monitor:
+    """Tolerance, budget, history and progress of one fit.
+
+    ``estimate``: the share of what the weights gain over none at which an error that is only
+    estimated ends a search, without proof; 0 asks for the proof.
+    """
+
+    tol: float = 1e-6
+    estimate: float = 0.0
+    max_iter: int = 1000
+    max_seconds: float = np.inf
+    verbose: int = 0
+    seed: int = 0
+    solver: str = ""
+    history: list[Step] = field(default_factory=list)
+    n_iter: int = 0
+    began: float = field(default_factory=time.perf_counter)
+    _shown: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    def step(self, count: int = 1) -> None:
+        """Count iterations and stop the solver when the budget is used up."""
+        if self.n_iter + count > self.max_iter:
+            raise OutOfBudget(Ending.ITERATIONS)
+        self.n_iter += count
+        if self.seconds > self.max_seconds:
+            raise OutOfBudget(Ending.TIME)
+
+    def record(self, primal: float, dual: float) -> bool:
+        """Note the bounds now known; True when the gap asked for is reached."""
+        step = Step(self.seconds, self.n_iter, float(primal), float(dual))
+        self.history.append(step)
+        self._show(step)
+        return step.relative_gap <= self.tol
+
+    def _show(self, step: Step) -> None:
+        """Progress on stderr: with ``verbose``, or at a terminal after two seconds."""
+        pause = {0: 2.0, 1: 0.2}.get(self.verbose, 0.0)
+        watched = self.verbose > 0 or sys.stderr.isatty()
+        if watched and step.seconds - self._shown >= pause:
+            self._shown = step.seconds
+            print(
+                f"[maxmargin] {self.solver} {step.seconds:7.2f} s  iteration {step.iteration:5d}"
+                f"  objective {step.primal:.6g}  relative gap {max(0.0, step.relative_gap):.1e}"
+                f"  (asked {self.tol:.0e})",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A point with its scores Xw, why the solver stopped, and what it recorded on the way."""
+
+    point: Point
+    scores: np.ndarray
+    ending: Ending
+    solver: str
+    why: str
+    n_iter: int
+    history: list[Step]
+
+
+def origin(problem: Problem) -> Point:
+    """The trivial start: no weights, no multipliers."""
+    n, d = problem.shape
+    return Point(np.zeros(d), 0.0, np.zeros(n))
+
+
+class Best:
+    """The lowest primal and the highest dual seen, and the points they belong to."""
+
+    def __init__(self, problem: Problem):
+        self.w, self.b, self.alpha = origin(problem)
+        self.primal, self.dual = np.inf, -np.inf
+
+    def offer_primal(self, primal: float, w: np.ndarray, b: float) -> None:
+        if primal < self.primal:
+            self.primal, self.w, self.b = primal, w, b
+
+    def offer_dual(self, dual: float, alpha: np.ndarray) -> None:
+        if dual > self.dual:
+            self.dual, self.alpha = dual, alpha

@@ -1,0 +1,137 @@
+"""Block descent on the exact dual of a kernel machine with a free bias.
+
+    max over β    Σ y_i β_i − ½ βᵀKβ      with  0 ≤ y_i β_i ≤ c_i  and  Σ β_i = 0
+
+A block of rows is solved by pair steps, then f = Kβ is brought up to date with the block's
+rows of K, which come from a bounded cache.  Half of each block are the rows that violate
+most, half stay from the last one: without these the block undoes what the last one did.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...certify.bias import best_bias
+from ...kernels.gram_cache import Forgetful, GramCache
+from ...problem.kernelised import KernelProblem
+from ..contract import Ending, Monitor, OutOfBudget
+from .pair_steps import pair_steps
+
+# Rows in a block; more where the multipliers between their bounds are many.
+BLOCK, LARGE_BLOCK = 512, 1024
+MANY_FREE = 5000
+# A block is solved to this share of its violation.
+INNER = 0.1
+MOST_STEPS = 100_000
+# Violation, relative to the scores, at which rounding leaves nothing to gain.
+NOTHING_LEFT = 1e-14
+
+
+@dataclass
+class DualPoint:
+    """β, the scores f = Kβ that belong to it, and the bounds of every β_i."""
+
+    beta: np.ndarray
+    f: np.ndarray
+    lo: np.ndarray
+    hi: np.ndarray
+
+    @classmethod
+    def start(cls, problem: KernelProblem, alpha=None, f=None) -> DualPoint:
+        y, n = problem.y, len(problem.y)
+        beta = np.zeros(n) if alpha is None else y * alpha
+        f = np.zeros(n) if f is None else f.copy()
+        point = cls(beta, f, np.zeros(n), np.zeros(n))
+        point.bound(problem)
+        return point
+
+    def bound(self, problem: KernelProblem) -> None:
+        """Take the bounds of a problem; β must be within them."""
+        self.lo = np.where(problem.y < 0, -problem.cap, 0.0)
+        self.hi = np.where(problem.y > 0, problem.cap, 0.0)
+
+    def bounds(self, problem: KernelProblem) -> tuple[float, float]:
+        """Primal, at the best bias, and dual; both from f as it is."""
+        norm = float(self.beta @ self.f)
+        b = best_bias(problem, self.f)
+        dual = float(np.abs(self.beta).sum()) - 0.5 * norm
+        if problem.hard:
+            closest = float((problem.y * (self.f + b))[problem.c > 0].min())
+            return (0.5 * norm / closest**2 if closest > 0 else np.inf), dual
+        return 0.5 * norm + float(problem.c @ np.maximum(0.0, 1.0 - problem.y * (self.f + b))), dual
+
+
+def descend(
+    problem: KernelProblem,
+    monitor: Monitor,
+    cache: GramCache | Forgetful,
+    point: DualPoint,
+    tol: float,
+) -> Ending:
+    """Improve ``point`` in place until primal and dual, as far as f knows, agree to ``tol``."""
+    block = _first(problem, np.random.default_rng(monitor.seed), min(BLOCK, cache.capacity))
+    entered = np.zeros(len(problem.y), dtype=np.int64)
+    try:
+        while True:
+            monitor.step()
+            _solve_block(problem, cache, point, block)
+            primal, dual = point.bounds(problem)
+            monitor.record(primal, dual)
+            if primal - dual <= tol * abs(primal):
+                return Ending.REACHED
+            between = (point.beta > point.lo) & (point.beta < point.hi) & (point.beta != 0.0)
+            size = LARGE_BLOCK if np.count_nonzero(between) > MANY_FREE else BLOCK
+            block, violation = _next(problem, point, block, entered, min(size, cache.capacity))
+            if violation <= NOTHING_LEFT * max(1.0, float(np.abs(point.f).max())):
+                return Ending.STALLED
+    except OutOfBudget as over:
+        return over.ending
+    except KeyboardInterrupt:
+        return Ending.INTERRUPTED
+
+
+def _first(problem: KernelProblem, rng, size: int) -> np.ndarray:
+    """Rows of both classes in equal numbers, by lot."""
+    sides = [np.flatnonzero((problem.y == side) & (problem.c > 0)) for side in (1.0, -1.0)]
+    half = max(1, size // 2)
+    picked = [rng.choice(side, min(half, len(side)), replace=False) for side in sides]
+    return np.sort(np.concatenate(picked))
+
+
+def _solve_block(
+    problem, cache: GramCache | Forgetful, point: DualPoint, block: np.ndarray
+) -> None:
+    K = cache.corner(block)
+    beta, g = point.beta[block], problem.y[block] - point.f[block]
+    lo, hi = point.lo[block], point.hi[block]
+    rising, falling = g[beta < hi], g[beta > lo]
+    if len(rising) == 0 or len(falling) == 0:
+        return
+    violation = float(rising.max() - falling.min())
+    pair_steps(K, lo, hi, INNER * violation, MOST_STEPS, g, beta)
+    step = beta - point.beta[block]
+    moved = np.flatnonzero(step)
+    cache.add(block[moved], step[moved], point.f)
+    point.beta[block] = beta
+
+
+def _next(problem, point: DualPoint, last, entered, size: int) -> tuple[np.ndarray, float]:
+    """The rows that violate most, and as many of the last block: those between their bounds
+    first, and of these the ones that violated most recently.
+    """
+    g = problem.y - point.f
+    rise = np.where(point.beta < point.hi, g, -np.inf)
+    fall = np.where(point.beta > point.lo, g, np.inf)
+    quarter = max(1, min(size // 4, len(g) // 2))
+    most = np.argpartition(-rise, quarter - 1)[:quarter]
+    least = np.argpartition(fall, quarter - 1)[:quarter]
+    new = np.union1d(most, least)
+    old = np.setdiff1d(last, new, assume_unique=True)
+    beta = point.beta[old]
+    bound = (beta <= point.lo[old]) | (beta >= point.hi[old])
+    old = old[np.lexsort((-entered[old], bound))][: max(0, size - len(new))]
+    entered[new] = entered.max() + 1
+    block = np.union1d(new, old)
+    return block[point.hi[block] > point.lo[block]], float(rise.max() - fall.min())

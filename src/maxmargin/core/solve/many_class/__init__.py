@@ -1,0 +1,1 @@
+"""k classes at once: the "max" and the "sum" rule."""

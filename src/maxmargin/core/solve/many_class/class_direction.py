@@ -1,0 +1,209 @@
+"""One Newton direction for k classes: solve  (E + Σ_i M_i ⊗ z_i z_iᵀ) dV = −g.
+
+M_i = diag(u) − uuᵀ/Σu couples the classes that trade blame for row i, usually two or three
+of them.  Every M has 1 in its null space: only differences of classes matter, and as the
+columns of g sum to zero, so do those of dV.
+
+Up to MOST_UNKNOWNS the matrix is built from one p × p Gram matrix for every pair of
+classes, over the rows that both compete for, and factored with its diagonal scaled to one:
+features of any scale then cost no accuracy.  The last class is held still, U_c = dV_c − dV_k
+being the unknowns; ‖dV‖² is Σ‖U_c‖² − ‖ΣU_c‖²/k.  Beyond, conjugate gradients are
+preconditioned with the k diagonal blocks.
+
+Free biases of a group of classes that no row connects with the others have no curvature;
+some is lent.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+
+from ..two_class.direction import solve_scaled
+
+MOST_UNKNOWNS = 2500
+# Columns up to which the k diagonal blocks are factored; beyond, only their diagonals are used.
+MOST_COLUMNS = 1000
+# Curvature lent to biases that have none, relative to one row's: the step is then far too
+# long, and the exact line search cuts it to size.
+FAINT = 1e-2
+# Conjugate gradients end when the residual has fallen to this share; then Newton goes on.
+ROUGH = 1e-3
+MOST_ITERATIONS = 300
+
+
+class Trades(NamedTuple):
+    """Who trades blame: ``row[t]`` is shared by ``who[start[t]:start[t + 1]]``, with u."""
+
+    row: np.ndarray
+    start: np.ndarray
+    who: np.ndarray
+    u: np.ndarray
+
+
+def class_direction(Z, E, trades: Trades, lent: float, g) -> tuple[np.ndarray, bool]:
+    """dV, (k, p) like g, and whether it is exact but for rounding.
+
+    ``lent`` is the curvature of one row; free biases without any get a share of it.
+    """
+    k, p = g.shape
+    if (k - 1) * p <= MOST_UNKNOWNS:
+        return _factored(Z, E, trades, FAINT * lent, g), True
+    return _iterated(Z, E, trades, FAINT * lent, g), False
+
+
+def _factored(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
+    k, p = g.shape
+    start, index, weight = _pairs(trades, k)
+    size = np.diff(start).reshape(k, k)
+    H = np.zeros((k - 1, p, k - 1, p))
+    for low, high in np.argwhere(size[:-1, :-1]).tolist():
+        part = slice(start[low * k + high], start[low * k + high + 1])
+        gram = _gram(Z, index[part], np.abs(weight[part]))
+        H[low, :, high, :] = gram if low == high else -gram
+    across = np.arange(p)
+    H[:, across, :, across] += E[:, None, None] * (np.eye(k - 1) - 1.0 / k)
+    if E[-1] == 0.0:
+        group = _groups(trades, k)
+        adrift = _together(group, lent)
+        adrift[:, group == group[-1]] = 0.0  # those the last class holds
+        H[:, -1, :, -1] += adrift[:-1, :-1]
+    # The upper triangle by rows is the lower one by columns, as LAPACK reads it.
+    m = (k - 1) * p
+    U = np.zeros((k, p))
+    U[:-1] = solve_scaled(H.reshape(m, m).T, -g[:-1].ravel()).reshape(k - 1, p)
+    return U - U.mean(axis=0)
+
+
+def _iterated(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
+    """Conjugate gradients among the dV whose columns sum to zero."""
+    k, _ = g.shape
+    active = Z[trades.row]
+    adrift = _together(_groups(trades, k), lent) * (E[-1] == 0.0)
+    solve_blocks = _preconditioner(Z, E, trades, lent, k)
+
+    def curve(P):
+        S = np.ascontiguousarray(active @ P.T)
+        _trade(trades, S)
+        out = P * E + (active.T @ S).T
+        out[:, -1] += adrift @ P[:, -1]
+        return out
+
+    def precondition(R):
+        Q = solve_blocks(R - R.mean(axis=0))
+        return Q - Q.mean(axis=0)
+
+    dV, R = np.zeros_like(g), -g
+    P = Q = precondition(R)
+    rho = goal = float(np.sum(R * Q))
+    for _ in range(MOST_ITERATIONS):
+        HP = curve(P)
+        t = rho / float(np.sum(P * HP))
+        dV += t * P
+        R = R - t * HP
+        Q = precondition(R)
+        rho, before = float(np.sum(R * Q)), rho
+        if not rho > ROUGH**2 * goal:
+            break
+        P = Q + (rho / before) * P
+    return dV
+
+
+def _preconditioner(Z, E, trades: Trades, lent: float, k: int):
+    """R ↦ (E + Σ_i M_i,cc z_i z_iᵀ)⁻¹ R_c for every class c; by diagonals where p is large."""
+    start, index, weight = _pairs(trades, k)
+    p = len(E)
+    if p > MOST_COLUMNS:
+        square = Z.power(2) if sparse.issparse(Z) else Z * Z
+        diagonal = np.empty((k, p))
+        for c in range(k):
+            part = slice(start[c * k + c], start[c * k + c + 1])
+            diagonal[c] = E + square[index[part]].T @ weight[part]
+            diagonal[c, -1] += lent * (E[-1] == 0.0)
+        return lambda R: R / diagonal
+    inverse = np.empty((k, p, p))
+    for c in range(k):
+        part = slice(start[c * k + c], start[c * k + c + 1])
+        H = _gram(Z, index[part], weight[part])
+        H[np.diag_indices_from(H)] += E
+        H[-1, -1] += lent * (E[-1] == 0.0)
+        inverse[c] = solve_scaled(H, np.eye(p))
+    return lambda R: np.matmul(inverse, R[:, :, None])[:, :, 0]
+
+
+def _gram(Z, index, weight) -> np.ndarray:
+    """Σ weight_i z_i z_iᵀ over the rows named by ``index``."""
+    block = Z[index]
+    block *= np.sqrt(weight)[:, None]
+    return block.T @ block
+
+
+def _together(group, lent: float) -> np.ndarray:
+    """lent · 11ᵀ/m for every group of m classes."""
+    same = group[:, None] == group
+    return same * (lent / same.sum(axis=0))
+
+
+@njit(cache=True, nogil=True)
+def _groups(trades, k):
+    """A number for each class, the same for classes that a chain of rows connects."""
+    group = np.arange(k)
+    for t in range(trades.row.shape[0]):
+        first = group[trades.who[trades.start[t]]]
+        for j in range(trades.start[t] + 1, trades.start[t + 1]):
+            other = group[trades.who[j]]
+            if other != first:
+                for c in range(k):
+                    if group[c] == other:
+                        group[c] = first
+    return group
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _pairs(trades, k):
+    """For every pair of classes (low ≤ high) the rows that both compete for, and M's entry.
+
+    Pair low · k + high owns the entries from ``first`` of its number to that of the next.
+    """
+    start, who, u = trades.start, trades.who, trades.u
+    first = np.zeros(k * k + 1, dtype=np.int64)
+    for t in range(trades.row.shape[0]):
+        for a in range(start[t], start[t + 1]):
+            for b in range(a, start[t + 1]):
+                first[who[a] * k + who[b] + 1] += 1
+    for pair in range(k * k):
+        first[pair + 1] += first[pair]
+    place = first[:-1].copy()
+    index, weight = np.empty(first[-1], dtype=np.int64), np.empty(first[-1])
+    for t in range(trades.row.shape[0]):
+        total = u[start[t] : start[t + 1]].sum()
+        for a in range(start[t], start[t + 1]):
+            for b in range(a, start[t + 1]):
+                pair = who[a] * k + who[b]
+                index[place[pair]] = trades.row[t]
+                weight[place[pair]] = (u[a] if a == b else 0.0) - u[a] * u[b] / total
+                place[pair] += 1
+    return first, index, weight
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _trade(trades, S):
+    """Replace row t of S, the scores of row ``row[t]``, by M times it."""
+    start, who, u = trades.start, trades.who, trades.u
+    for t in range(S.shape[0]):
+        total, mean = 0.0, 0.0
+        for a in range(start[t], start[t + 1]):
+            total += u[a]
+            mean += u[a] * S[t, who[a]]
+        mean /= total
+        for a in range(start[t], start[t + 1]):
+            S[t, who[a]] = u[a] * (S[t, who[a]] - mean)
+        at = start[t]
+        for c in range(S.shape[1]):
+            if at < start[t + 1] and who[at] == c:
+                at += 1
+            else:
+                S[t, c] = 0.0

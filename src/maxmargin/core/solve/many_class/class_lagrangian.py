@@ -1,0 +1,247 @@
+"""Semismooth-Newton augmented Lagrangian for the four hinge losses of k classes.
+
+    min over V    ½ Σ_cj E_j V_cj² + Σ c_i ℓ(s_i, y_i),        s_i = V z_i
+
+z_i = (x_i − μ, 1), V = [W b]; E = 1, and for the bias 0 (free) or 1 (penalised).  Given
+multipliers β⁰ and stiffnesses A_i = 1/σ_i, one outer step minimises the smooth function in
+which row i pays the maximum that ``row_subproblem.py`` computes; its gradient in s_i is (β_c for
+c ≠ y, −Σβ for y).  That vector is row i of B, so the gradient in V is VE + BᵀZ.
+
+A row's curvature is M = diag(u) − uuᵀ/Σu over the classes that may still trade blame:
+u_c = 1/(A + each) where 0 < β_c < cap, and u_y = 1/(A + all) unless Σβ is at its cap.
+Then β⁰ becomes the best β and σ grows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from ..contract import Monitor
+from .class_direction import Trades, class_direction
+from .row_subproblem import share
+
+INNER_STEPS = 60
+# A line search ends when the slope has fallen to this share of what it was.
+STEEP = 1e-3
+LINE_STEPS = 60
+# A full step is one that differs from 1 by no more than the line search can tell.
+FULL = 1e-6
+
+
+class ClassRows(NamedTuple):
+    """Rows z, labels, the four limits of ``share`` for each row, and E."""
+
+    Z: np.ndarray
+    y: np.ndarray
+    limit: tuple
+    E: np.ndarray
+
+
+class ClassTerms(NamedTuple):
+    """The gap, Σ(cℓ + cℓ* − β·z) and what V lacks of being stationary, and the objective."""
+
+    complementarity: float
+    stationarity: float
+    norm: float
+    loss: float
+
+    @property
+    def primal(self) -> float:
+        return self.norm + self.loss
+
+    @property
+    def gap(self) -> float:
+        return self.complementarity + self.stationarity
+
+
+class RowReply(NamedTuple):
+    """How the rows answer to scores: B, θ, and whether Σβ is below its cap."""
+
+    B: np.ndarray
+    theta: np.ndarray
+    own: np.ndarray
+
+
+def minimise(rows: ClassRows, V, B0, A, monitor: Monitor, enough) -> tuple:
+    """Newton steps on the smooth function until ``enough(terms)``.
+
+    Returns V, the multipliers B that answer to it, the terms, and whether it was enough:
+    multipliers of an unfinished minimisation would lead the outer steps astray.
+    """
+    Z, y, limit, E = rows
+    S = Z @ V.T
+    reply = RowReply(np.empty_like(S), S[np.arange(len(y)), y], np.empty(len(y), dtype=np.bool_))
+    whole, piece, free_bias = False, 0, E[-1] == 0.0
+    for _ in range(INNER_STEPS):
+        complementarity, loss, mark = _answer(limit, A, S, y, B0, *reply)
+        g = V * E + reply.B.T @ Z
+        # What Σα lacks of zero costs as much as the biases may still have to move.
+        idle = float(np.abs(g[:, -1]) @ (np.abs(V[:, -1]) + 1.0)) if free_bias else 0.0
+        stationarity = 0.5 * float(np.sum(E * g * g)) + idle
+        terms = ClassTerms(complementarity, stationarity, 0.5 * float(np.sum(E * V * V)), loss)
+        # A full Newton step that stays on its quadratic piece leaves only rounding.
+        if enough(terms) or (whole and mark == piece):
+            return V, reply.B, terms, True
+        if not np.isfinite(terms.gap):
+            break
+        monitor.step()
+        piece = mark
+        trades = Trades(*_traders(limit, A, y, reply.B, reply.own))
+        dV, exact = class_direction(Z, E, trades, 1.0 / float(A.min()), g)
+        dS = Z @ dV.T
+        slope, curvature = float(np.sum(E * V * dV)), float(np.sum(E * dV * dV))
+        t = _exact_step(limit, A, S, dS, y, B0, reply.theta.copy(), slope, curvature)
+        if t == 0.0:
+            break
+        whole = exact and abs(t - 1.0) < FULL
+        V = V + t * dV
+        S = Z @ V.T  # afresh: a long step that is taken back would leave its rounding in S + t dS
+    return V, reply.B, terms, False
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _answer(limit, A, S, y, B0, B, theta, own):
+    """Fill B, θ (a guess before) and ``own``; return Σ(cℓ + cℓ* − β·z), Σcℓ and the piece."""
+    n, k = S.shape
+    D = np.empty(k)
+    complementarity, loss, mark = 0.0, 0.0, 1
+    for i in range(n):
+        row, z = (limit[0][i], limit[1][i], limit[2][i], limit[3][i]), y[i]
+        for c in range(k):
+            D[c] = 1.0 + S[i, c] + A[i] * B0[i, c]
+        D[z] = -np.inf
+        e = S[i, z] + A[i] * B0[i, z]
+        theta[i], T = share(row, D, k, z, e, A[i], theta[i], B[i])
+        own[i] = (theta[i] - e) / (A[i] + row[3]) < row[2]
+        if not own[i]:  # a large σ multiplies the rounding of θ into Σβ, which is the cap here
+            for c in range(k):
+                B[i, c] *= row[2] / T
+            T = row[2]
+        worst, total, squares, earned, charge = 0.0, 0.0, 0.0, 0.0, 0.5 * row[3] * T * T
+        for c in range(k):
+            if c != z:
+                slack, beta = 1.0 + S[i, c] - S[i, z], B[i, c]
+                if slack > 0.0:
+                    worst = max(worst, slack)
+                    total += slack
+                    squares += slack * slack
+                if beta > 0.0:
+                    earned += beta * slack
+                    charge += 0.5 * row[1] * beta * beta
+                    if beta < row[0]:
+                        mark = mark * 1000003 ^ (i * k + c)
+        if T > 0.0 and own[i]:
+            mark = mark * 1000003 ^ (i * k + z)
+        B[i, z] = -T
+        price = _price(row, worst, total, squares)
+        loss += price
+        complementarity += price - earned + charge
+    return complementarity, loss, mark
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _price(row, worst, total, squares):
+    """c ℓ, by the only limit of the row that bites: a resistance is 1/(2c)."""
+    cap_each, each, cap_all, all_ = row
+    if cap_all < np.inf:
+        return cap_all * worst
+    if cap_each < np.inf:
+        return cap_each * total
+    return 0.5 * worst * worst / all_ if all_ > 0.0 else 0.5 * squares / each
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _traders(limit, A, y, B, own):
+    """The rows that two classes or more compete for, these classes, and their u."""
+    n, k = B.shape
+    index, start = np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+    size = 0
+    for i in range(n):
+        if B[i, y[i]] < 0.0:
+            for c in range(k):
+                size += 0.0 < B[i, c] < limit[0][i]
+            size += 1
+    who, u = np.empty(size, dtype=np.int64), np.empty(size)
+    count, end = 0, 0
+    for i in range(n):
+        if B[i, y[i]] < 0.0:
+            for c in range(k):
+                inner = own[i] if c == y[i] else 0.0 < B[i, c] < limit[0][i]
+                if inner:
+                    who[end] = c
+                    u[end] = 1.0 / (A[i] + (limit[3][i] if c == y[i] else limit[1][i]))
+                    end += 1
+            if end - start[count] > 1:
+                index[count] = i
+                count += 1
+                start[count] = end
+            else:
+                end = start[count]
+    return index[:count], start[: count + 1], who[:end], u[:end]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _slope(limit, A, S, dS, y, B0, t, theta):
+    """Derivative and second derivative at S + t dS along dS, without the norm's share."""
+    n, k = S.shape
+    D, beta = np.empty(k), np.empty(k)
+    slope, curvature = 0.0, 0.0
+    for i in range(n):
+        row, z = (limit[0][i], limit[1][i], limit[2][i], limit[3][i]), y[i]
+        for c in range(k):
+            D[c] = 1.0 + S[i, c] + t * dS[i, c] + A[i] * B0[i, c]
+        D[z] = -np.inf
+        e = S[i, z] + t * dS[i, z] + A[i] * B0[i, z]
+        theta[i], T = share(row, D, k, z, e, A[i], theta[i], beta)
+        if T == 0.0:
+            continue
+        steep, flat = 1.0 / (A[i] + row[1]), 1.0 / (A[i] + row[3])
+        weight, mean, square = 0.0, 0.0, 0.0
+        if (theta[i] - e) * flat < row[2]:
+            weight = flat
+        for c in range(k):
+            if beta[c] > 0.0:  # relative to the own class, whose step then is zero
+                step = dS[i, c] - dS[i, z]
+                slope += beta[c] * step
+                if beta[c] < row[0]:
+                    weight += steep
+                    mean += steep * step
+                    square += steep * step * step
+        if weight > 0.0:
+            curvature += square - mean * mean / weight
+    return slope, curvature
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _exact_step(limit, A, S, dS, y, B0, theta, slope0, curvature0):
+    """The root of the increasing, piecewise linear derivative along dS.
+
+    ``slope0`` and ``curvature0`` are the norm's share of it at 0.
+    """
+    start, _ = _slope(limit, A, S, dS, y, B0, 0.0, theta)
+    start += slope0
+    if not start < 0.0:
+        return 0.0
+    low, high, t = 0.0, np.inf, 1.0
+    for _ in range(LINE_STEPS):
+        slope, curvature = _slope(limit, A, S, dS, y, B0, t, theta)
+        slope += slope0 + t * curvature0
+        curvature += curvature0
+        if abs(slope) <= STEEP * -start:
+            return t
+        if slope < 0.0:
+            low = t
+        else:
+            high = t
+        new = t - slope / curvature if curvature > 0.0 else np.inf
+        if high == np.inf:
+            new = min(new, 4.0 * t)
+        elif not low < new < high:
+            new = 0.5 * (low + high)
+        if new == t:
+            return t
+        t = new
+    return t

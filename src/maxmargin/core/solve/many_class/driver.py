@@ -1,0 +1,210 @@
+"""Which solver for k classes, and why; then run it, prove the result, and fall back if needed.
+
+newton    few unknowns, k(d+1): Newton's method on all of them at once
+descent   many rows or many columns: dual block coordinate descent
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...certify.certificate import Certificate
+from ...certify.circulation import repair_classes, ties_all_classes
+from ...certify.class_bias import middle_biases
+from ...certify.multiclass import certify_classes
+from ...problem.class_losses import MaxHinge, SumHinge, class_value
+from ...problem.multiclass import MulticlassProblem
+from ...problem.problem import Bias
+from ...rows.rows import combine, sqnorms
+from ..contract import ClassPoint, Ending, Monitor, Step
+from ..threads import one_blas_thread
+from .class_descent import class_descent
+from .class_newton import class_newton
+from .hard_classes import hard_margin_classes, unit_class_margin
+
+CLASS_SOLVERS: dict[str, Callable] = {"newton": class_newton, "descent": class_descent}
+
+# Unknowns up to which a Newton system is solved directly.
+NEWTON_UNKNOWNS = 700
+# C‖x − mean‖² up to which descent needs few epochs.
+SOFT = 12.0
+# Unknowns times themselves times rows: work of one Newton step, about a second at most.
+NEWTON_WORK = 3e9
+# Rows times unknowns up to which Newton goes on to rounding: a step or two more, and the model
+# then depends on nothing but the data.
+TINY, EXACT = 300_000, 1e-9
+# Classes up to which biases that are not unique are moved to the middle: k³ operations.
+MIDDLE_CLASSES = 300
+# Values of X as a dense array, up to which Newton is tried when descent falls short, and up to
+# which it is allowed at all.
+FALL_BACK, MOST_DENSE = 3e7, 5e8
+# How often descent goes on when the proof falls short of its own estimate.
+ENCORES = 5
+
+
+@dataclass(frozen=True)
+class ClassSolution:
+    """A point with its rows' worst and summed slacks (n, 2), and how the solver got there."""
+
+    point: ClassPoint
+    slacks: np.ndarray
+    ending: Ending
+    solver: str
+    why: str
+    n_iter: int
+    history: list[Step]
+
+
+def choose_classes(problem: MulticlassProblem) -> tuple[str, str]:
+    """The solver's name and the reason for it."""
+    n, d = problem.shape
+    unknowns = problem.k * (d + 1)
+    if n * unknowns <= TINY:
+        return "newton", f"{n} rows and {unknowns} unknowns: exact to rounding at no cost"
+    if unknowns > NEWTON_UNKNOWNS or n * unknowns**2 > NEWTON_WORK:
+        return "descent", f"{unknowns} unknowns and {n} rows: block coordinate descent"
+    if not problem.hard and (pull := stiffness(problem)) <= SOFT:
+        return "descent", f"C‖x − mean‖² of about {pull:.1g}: few epochs"
+    return "newton", f"{unknowns} unknowns: Newton systems are cheap"
+
+
+def stiffness(problem: MulticlassProblem) -> float:
+    """The mean of C‖x − mean‖²: how strongly a row's multipliers pull on its own scores."""
+    n, _ = problem.shape
+    mean = combine(problem.rows, np.full(n, 1.0 / n)) if problem.bias is Bias.FREE else np.zeros(1)
+    q = float(sqnorms(problem.rows).mean()) - float(mean @ mean)
+    return float(problem.c.mean()) * q
+
+
+class Finished(NamedTuple):
+    """A feasible point, its certificate, and its rows' worst and summed slacks (n, 2)."""
+
+    point: ClassPoint
+    certificate: Certificate
+    slacks: np.ndarray
+
+    def or_better(self, other: Finished) -> Finished:
+        closer = other.certificate.relative_gap < self.certificate.relative_gap
+        return other if closer else self
+
+
+def solve_classes(
+    problem: MulticlassProblem,
+    monitor: Monitor,
+    solver: str = "auto",
+    start: ClassPoint | None = None,
+) -> tuple[ClassSolution, Certificate]:
+    """Run the solver, return its point made feasible, and the proof of how good it is."""
+    name, why = (solver, "asked for by name") if solver != "auto" else choose_classes(problem)
+    if name == "newton":
+        _refuse_too_large(problem)
+    monitor.solver, tol = name, monitor.tol
+    with one_blas_thread(), np.errstate(all="ignore"):
+        point, ending = _run(name, problem, monitor, start)
+        best = finish_classes(problem, point, tol)
+        for encore in range(ENCORES):
+            if best.certificate.holds(tol) or ending is not Ending.REACHED:
+                break
+            monitor.tol = tol * 0.3 ** (encore + 1)
+            point, ending = _run(name, problem, monitor, best.point)
+            monitor.tol = tol
+            best = best.or_better(finish_classes(problem, point, tol))
+        gap = best.certificate.relative_gap
+        unproved = not best.certificate.holds(tol) and ending in (Ending.REACHED, Ending.STALLED)
+        if (
+            solver == "auto"
+            and name == "descent"
+            and unproved
+            and _dense_size(problem) <= FALL_BACK
+        ):
+            monitor.solver = "newton"
+            point, ended = _run("newton", problem, monitor, best.point)
+            best = best.or_better(finish_classes(problem, point, tol))
+            if best.certificate.relative_gap < gap:
+                why = f"descent stopped at a relative gap of {gap:.1e}"
+                name, ending = "newton", ended
+    if best.certificate.holds(tol):
+        ending = Ending.REACHED
+    elif ending is Ending.REACHED:
+        ending = Ending.STALLED
+    count = max(1, monitor.n_iter)
+    solution = ClassSolution(best.point, best.slacks, ending, name, why, count, monitor.history)
+    return solution, best.certificate
+
+
+def _dense_size(problem: MulticlassProblem) -> int:
+    n, d = problem.shape
+    return n * d
+
+
+def _refuse_too_large(problem: MulticlassProblem) -> None:
+    n, d = problem.shape
+    if _dense_size(problem) > MOST_DENSE:
+        raise ValueError(
+            f"solver='newton' holds X as a dense array, which for {n} rows and {d} columns takes "
+            f"{8e-9 * n * d:.0f} GB. Use solver='descent', or leave the choice to 'auto'."
+        )
+
+
+def _run(name, problem, monitor, start) -> tuple[ClassPoint, Ending]:
+    if problem.hard:
+        return hard_margin_classes(problem, monitor, start, CLASS_SOLVERS[name])
+    n, d = problem.shape
+    tol = monitor.tol
+    if name == "newton" and n * problem.k * (d + 1) <= TINY:
+        hinge = isinstance(problem.loss, MaxHinge | SumHinge)
+        monitor.tol = min(tol, EXACT if hinge else 1e-3 * EXACT)
+    try:
+        return CLASS_SOLVERS[name](problem, monitor, start)
+    finally:
+        monitor.tol = tol
+
+
+def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) -> Finished:
+    """Feasible multipliers, biases in the middle of the optimal ones, and the certificate."""
+    W, b, beta = point
+    if not (np.isfinite(W).all() and np.isfinite(b).all()):  # overflow: the origin is better
+        W, b = np.zeros_like(W), np.zeros_like(b)
+    beta = repair_classes(problem, beta if np.isfinite(beta.sum()) else np.zeros_like(beta))
+    free = problem.bias is Bias.FREE
+    if problem.hard:
+        b = middle_biases(problem, W, b, beta) if free else b
+        W, b, beta = unit_class_margin(problem, ClassPoint(W, b, beta))
+    if free:
+        b = b - b.mean()
+    found = _prove(problem, W, b, beta)
+    if not found.certificate.dual >= 0.0:  # no multipliers at all prove more
+        found = _prove(problem, W, b, np.zeros_like(beta))
+    at_rest = float(problem.c.sum()) * class_value(problem.loss, np.zeros(problem.k), 0)
+    if not problem.hard and not found.certificate.primal <= at_rest:  # stopped too early
+        found = _prove(problem, np.zeros_like(W), np.zeros_like(b), found.point.beta)
+    if free and problem.k <= MIDDLE_CLASSES and not ties_all_classes(problem, beta):
+        W, b, beta = found.point
+        middle = _prove(problem, W, middle_biases(problem, W, b, beta), beta)
+        if middle.certificate.primal <= found.certificate.primal * (1.0 + 1e-9):
+            found = middle
+    return found if found.certificate.holds(tol) else _inflate(problem, found)
+
+
+def _prove(problem: MulticlassProblem, W, b, beta) -> Finished:
+    slacks = np.empty((len(problem.y), 2))
+    certificate = certify_classes(problem, W, b, beta, slacks)
+    return Finished(ClassPoint(W, b, beta), certificate, slacks)
+
+
+def _inflate(problem: MulticlassProblem, found: Finished) -> Finished:
+    """Lengthen (W, b) by the slack that rounding left on the margin, if that helps.
+
+    A large C charges even 1e-16 of slack; a relative change of W by as much costs nothing.
+    """
+    kkt = found.certificate.kkt_violation
+    slack = max(kkt["zero"], kkt["free"])
+    if not 0.0 < slack < 1e-6:
+        return found
+    t = 1.0 + 1.01 * slack + 4e-16
+    longer = _prove(problem, t * found.point.W, t * found.point.b, found.point.beta)
+    return longer if longer.certificate.primal < found.certificate.primal else found

@@ -1,0 +1,154 @@
+"""The hard margin of k classes, and their separability.
+
+    min ½‖W‖²    with   (W_y − W_c)·x_i + b_y − b_c ≥ 1   for every wrong class c of every row
+
+is the soft "max" rule with C above its largest Σ_c β_ic.  As for two classes (``hard.py``) C
+is raised until no row is at C, or until the multipliers yield a proof that no separator
+exists.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...certify.circulation import repair_classes
+from ...certify.multiclass import certify_classes, residual, signed
+from ...certify.separability import (
+    NotSeparableError,
+    Separation,
+    class_inseparability,
+    proves_classes,
+)
+from ...problem.class_losses import MaxHinge
+from ...problem.multiclass import MulticlassProblem
+from ...problem.problem import Bias
+from ...rows.class_products import class_combine, score_chunks
+from ...rows.rows import DenseRows, as_csr, spread, sqnorms
+from ..contract import ClassPoint, Ending, Monitor
+from ..two_class.hard import MOST_RAISES, MOST_VALUES, RAISE, first_price
+
+# A row is at C when it has this share of it.
+AT_C = 0.999
+# The hard margin's gap is that of the soft problem many times over.
+SHARPER = 1e-2
+SHARPEST = 1e-14
+
+
+def hard_margin_classes(
+    problem: MulticlassProblem, monitor: Monitor, start, run
+) -> tuple[ClassPoint, Ending]:
+    """Solve with ``run(problem, monitor, start)`` as the soft-margin solver.
+
+    Raises NotSeparableError, with the proof, when there is no separator.
+    """
+    heaviest = 0.0 if start is None else float(start.beta.sum(axis=1).max(initial=0.0))
+    C = first_price(10.0 / max(float(sqnorms(problem.rows).mean()), 1e-300), heaviest)
+    target = monitor.tol
+    monitor.tol = min(1e-7, SHARPER * target)
+    point, ending = start, Ending.STALLED
+    try:
+        for _ in range(MOST_RAISES):
+            soft = replace(problem, c=np.where(problem.c > 0, C, 0.0), loss=MaxHinge())
+            point, ending = run(soft, monitor, point)
+            if ending not in (Ending.REACHED, Ending.STALLED):
+                break
+            if closest_class_margin(problem, point) > 0.0:
+                if point.beta.sum(axis=1).max() < AT_C * C:  # the right C; precise enough, too?
+                    unit = unit_class_margin(problem, point)
+                    if certify_classes(problem, *unit).holds(target):
+                        return unit, Ending.REACHED
+                    if monitor.tol < SHARPEST:
+                        break
+                    monitor.tol *= SHARPER
+                    continue
+            elif (proof := prove_classes_inseparable(problem, point.beta)) is not None:
+                raise NotSeparableError(proof)
+            C *= RAISE
+    finally:
+        monitor.tol = target
+    return point, Ending.STALLED if ending is Ending.REACHED else ending
+
+
+def closest_class_margin(problem: MulticlassProblem, point: ClassPoint) -> float:
+    """min (W_y − W_c)·x + b_y − b_c."""
+    closest = np.inf
+    for part, s in score_chunks(problem.rows, point.W):
+        s = s + point.b
+        own = np.arange(len(s)), problem.y[part]
+        right = s[own]
+        s[own] = -np.inf
+        alive = problem.c[part] > 0
+        closest = min(closest, float((right - s.max(axis=1))[alive].min(initial=np.inf)))
+    return closest
+
+
+def unit_class_margin(problem: MulticlassProblem, point: ClassPoint) -> ClassPoint:
+    """Scale W, b so that the closest row has margin 1, and feasible β to their best multiple.
+
+    The best multiple t of β maximises t Σβ − ½ t² ‖W_β‖².
+    """
+    W, b, beta = point
+    closest = closest_class_margin(problem, point)
+    if closest > 0.0:
+        W, b = W / closest, b / closest
+    beta = repair_classes(problem, beta)
+    W_beta = class_combine(problem.rows, problem.k, signed(problem, beta))
+    norm = float(np.sum(W_beta * W_beta))
+    if problem.bias is Bias.PENALIZED:
+        norm += float(np.sum(residual(problem, beta) ** 2))
+    return ClassPoint(W, b, beta * (float(beta.sum()) / norm) if norm > 0.0 else beta)
+
+
+def prove_classes_inseparable(problem: MulticlassProblem, beta) -> Separation | None:
+    """Turn large multipliers into weights that cancel in every class, if they nearly do.
+
+    The pairs (row, wrong class) that carry them are inseparable alone then; among them,
+    non-negative least squares finds weights that cancel to rounding.
+    """
+    from scipy.optimize import nnls  # slow to import, seldom needed
+
+    _, d = problem.shape
+    most = int(max(50, MOST_VALUES / (problem.k * (d + 1))))
+    row, wrong = np.nonzero(beta > 0.0)
+    heaviest = np.argsort(-beta[row, wrong], kind="stable")[:most]
+    row, wrong = row[heaviest], wrong[heaviest]
+    weights = beta
+    if len(row):
+        A = _difference_columns(problem, row, wrong)
+        goal = np.zeros(len(A))
+        goal[-1] = 1.0
+        try:
+            exact, _ = nnls(A, goal, maxiter=20 * len(A))
+        except RuntimeError:  # did not converge: keep the multipliers
+            exact = np.zeros(1)
+        if np.isfinite(exact).all() and exact.sum() > 0.0:
+            weights = np.zeros_like(beta)
+            weights[row, wrong] = exact
+    proof = class_inseparability(problem, weights)
+    return proof if proves_classes(problem, proof) else None
+
+
+def _difference_columns(problem: MulticlassProblem, row, wrong) -> np.ndarray:
+    """Columns (x̃ ⊗ (e_y − e_c), 1), x̃ = ((x − mean)/spread, 1); without a bias x/spread.
+
+    The last class is left out: what the others receive it gives.
+    """
+    rows, k = problem.rows, problem.k
+    some, which = np.unique(row, return_inverse=True)
+    columns = spread(rows)
+    if isinstance(rows, DenseRows):
+        X = rows.X[some].astype(np.float64)
+    else:  # columns that none of these rows has say nothing
+        stored = as_csr(rows)[some]
+        used = np.unique(stored.indices)
+        X, columns = stored[:, used].toarray().astype(np.float64), columns[used]
+    if problem.bias is not Bias.NONE:
+        X, columns = np.column_stack([X - X.mean(axis=0), np.ones(len(X))]), np.append(columns, 1.0)
+    X /= columns
+    m, p = len(row), X.shape[1]
+    A = np.zeros((m, k, p))
+    A[np.arange(m), problem.y[row]] = X[which]
+    A[np.arange(m), wrong] = -X[which]
+    return np.column_stack([A[:, :-1].reshape(m, -1), np.ones(m)]).T

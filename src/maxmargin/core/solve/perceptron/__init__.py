@@ -1,0 +1,1 @@
+"""The perceptron's updates, passes and recorded runs."""

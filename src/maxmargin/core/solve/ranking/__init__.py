@@ -1,0 +1,1 @@
+"""Preferences: pairs of objects by grades, pairs of labels."""

@@ -1,0 +1,241 @@
+"""Which solver for logistic losses, and why; then run it and prove the result.
+
+newton    two classes, dense rows, or few columns: L-BFGS around a model of the Hessian
+descent   several classes, sparse rows with many columns: dual block coordinate descent
+
+Asked for by name, descent solves two classes as softmax with half the cost: W₁ = −W₂ = w/2
+makes ½(½‖w‖² + C Σ log(1 + exp(−m))) of it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from ...certify.bias import best_bias
+from ...certify.certificate import Certificate, certify
+from ...certify.softmax import balanced
+from ...problem.class_losses import Softmax
+from ...problem.multiclass import MulticlassProblem
+from ...problem.problem import Bias, Problem
+from ...rows.rows import DenseRows, scores, take
+from ..contract import Ending, Monitor, Step
+from ..threads import one_blas_thread
+from .path_state import Known, PathState
+from .quasi_newton import QuasiNewton, quasi_newton
+from .smooth import LogisticLoss, SoftmaxLoss
+from .softmax_descent import softmax_descent
+
+SOLVERS = ("newton", "descent")
+# Columns from which on sparse rows are left to coordinate descent.
+MANY_COLUMNS = 2000
+# A solver's own estimate of the gap may be too bright: it goes on with this share of it.
+STRICTER = 0.3
+MOST_ROUNDS = 4
+# Several classes: one row in this many is solved first, where these are enough in all and per
+# class.  Two classes: first so many rows, or so many per weight, if there are many times more.
+SHRINK = 8
+PART_ROWS, PER_CLASS, ROWS_PER_WEIGHT = 2048, 64, 16
+# A part has of each class at least this many rows.
+FEW = 16
+# The gap to which a part is solved, and the most steps: a part's optimum is not the whole's.
+ROUGH, PART_STEPS = 1e-2, 8
+
+Weights = tuple[np.ndarray, np.ndarray]
+
+
+def choose(problem: Problem | MulticlassProblem) -> tuple[str, str]:
+    """The solver's name and the reason for it."""
+    _, d = problem.shape
+    if isinstance(problem, Problem):
+        return "newton", f"two classes, {d} columns: few steps of a quasi-Newton method"
+    if isinstance(problem.rows, DenseRows):
+        return "newton", f"dense rows with {d} columns: a model of the Hessian is cheap"
+    if d <= MANY_COLUMNS:
+        return "newton", f"{d} columns: a model of the Hessian is cheap"
+    return "descent", f"sparse rows with {d} columns: coordinate descent"
+
+
+class Proved(NamedTuple):
+    """Weights with their certificate, and why the solver stopped.
+
+    Where it stopped at an estimate there is no certificate.
+    """
+
+    weights: Weights
+    certificate: Certificate | None
+    ending: Ending
+
+    @property
+    def gap(self) -> float:
+        return np.inf if self.certificate is None else self.certificate.relative_gap
+
+
+@dataclass(frozen=True)
+class LogisticSolution:
+    """W with b (one row for two classes, k for more), and how the solver got there."""
+
+    W: np.ndarray
+    b: np.ndarray
+    ending: Ending
+    solver: str
+    why: str
+    n_iter: int
+    history: list[Step]
+
+
+def solve_logistic(
+    problem: Problem | MulticlassProblem,
+    monitor: Monitor,
+    solver: str = "auto",
+    start: Weights | None = None,
+    memory: PathState | None = None,
+) -> tuple[LogisticSolution, Certificate | None]:
+    """Run the solver, make its biases the best ones, and prove how good the result is.
+
+    ``memory`` comes from a fit with another C to the same rows; if it asks for no more than
+    estimates, there may be no proof, and ``Ending.ESTIMATED`` tells.
+    """
+    memory = PathState() if memory is None else memory
+    monitor.estimate = memory.estimate
+    name, why = (solver, "asked for by name") if solver != "auto" else choose(problem)
+    monitor.solver = name
+    # A solver may overflow on the way; what it ends with is checked in ``finish``.
+    with one_blas_thread(), np.errstate(all="ignore"):
+        found = _in_rounds(name, problem, monitor, start, memory)
+        gap = found.gap
+        short = gap > monitor.tol and found.ending is Ending.STALLED
+        if solver == "auto" and name == "descent" and short:
+            monitor.solver = "newton"
+            other = _in_rounds("newton", problem, monitor, found.weights, memory)
+            if other.gap < gap or other.ending is Ending.ESTIMATED:
+                found, name = other, "newton"
+                why = f"descent stopped at a relative gap of {gap:.1e}"
+    ending = found.ending
+    if found.gap <= monitor.tol:
+        ending = Ending.REACHED
+    elif ending is Ending.REACHED:
+        ending = Ending.STALLED
+    count = max(1, monitor.n_iter)
+    solution = LogisticSolution(*found.weights, ending, name, why, count, monitor.history)
+    return solution, found.certificate
+
+
+def _in_rounds(name, problem, monitor: Monitor, start, memory: PathState) -> Proved:
+    """Run a solver, more strictly each time its own idea of the gap does not stand the proof."""
+    tol, best = monitor.tol, None
+    try:
+        for _ in range(MOST_ROUNDS):
+            found = _run(name, problem, monitor, start, memory)
+            if best is None or found.gap < best.gap:
+                best = found
+            if found.gap <= tol or found.ending is not Ending.REACHED:
+                break
+            start, monitor.tol = found.weights, STRICTER * monitor.tol
+    finally:
+        monitor.tol = tol
+    return best._replace(ending=found.ending)  # type: ignore[union-attr]
+
+
+def _run(name: str, problem, monitor: Monitor, start, memory: PathState) -> Proved:
+    """What a solver returns, proved."""
+    if name == "newton":
+        search = newton_search(problem, monitor, start, known=memory.known)
+        if search.ending is not Ending.INTERRUPTED:
+            memory.known = search.leave()
+        if search.ending is Ending.ESTIMATED:
+            return Proved(search.weights(), None, search.ending)
+        return finish(problem, *search.weights(), search.ending)
+    if isinstance(problem, MulticlassProblem):
+        W, b, ending, certificate = softmax_descent(problem, monitor, start)
+        if certificate is None:
+            return finish(problem, W, b, ending)
+        return Proved((W, b), certificate, ending)
+    if start is not None:
+        (w,), (b,) = start
+        start = np.array([-0.5 * w, 0.5 * w]), np.array([-0.5 * b, 0.5 * b])
+    W, b, ending, _ = softmax_descent(as_softmax(problem), monitor, start)
+    return finish(problem, W[1:] - W[:1], b[1:] - b[:1], ending)
+
+
+def newton_search(
+    problem, monitor: Monitor, start, mu=None, known: Known | None = None
+) -> QuasiNewton:
+    """Quasi-Newton steps; where rows abound, a part of them is solved first."""
+    several = isinstance(problem, MulticlassProblem)
+    mu = mu if known is None else known.mu
+    loss = (SoftmaxLoss if several else LogisticLoss)(problem, mu)
+    n, d = problem.shape
+    size = 2 * max(PART_ROWS, ROWS_PER_WEIGHT // 2 * (d + 1))
+    if several:
+        size = max(PART_ROWS, PER_CLASS * problem.k, n // SHRINK)
+    if start is not None or n < SHRINK * size:
+        return quasi_newton(loss, monitor, start, known=known)
+    inner = Monitor(
+        tol=max(monitor.tol, ROUGH),
+        max_iter=min(monitor.max_iter, PART_STEPS),
+        max_seconds=monitor.max_seconds - monitor.seconds,
+        seed=monitor.seed,
+    )
+    part = newton_search(_part(problem, size, monitor.seed), inner, None, loss.products.mu)
+    monitor.n_iter += inner.n_iter
+    if part.ending in (Ending.TIME, Ending.INTERRUPTED):
+        return part
+    return quasi_newton(loss, monitor, before=part)
+
+
+def _part(problem, size: int, seed: int):
+    """About ``size`` random rows, some of every class, that cost as much as all."""
+    rng = np.random.default_rng(seed)
+    share, chosen, scale = size / len(problem.y), [], np.zeros(len(problem.y))
+    for label in np.unique(problem.y):
+        mine = np.flatnonzero((problem.y == label) & (problem.c > 0))
+        count = max(FEW, math.ceil(share * len(mine)))
+        some = rng.choice(mine, min(len(mine), count), replace=False)
+        scale[some] = problem.c[mine].sum() / problem.c[some].sum()
+        chosen.append(some)
+    index = np.sort(np.concatenate(chosen))
+    rows, c = take(problem.rows, index), problem.c[index] * scale[index]
+    return replace(problem, rows=rows, y=problem.y[index], c=c)
+
+
+def as_softmax(problem: Problem) -> MulticlassProblem:
+    """The same two-class problem, objective halved, as softmax with half the costs."""
+    y = (problem.y > 0).astype(np.int64)
+    return MulticlassProblem(problem.rows, y, 0.5 * problem.c, Softmax(), 2, problem.bias)
+
+
+def finish(problem, W, b, ending: Ending) -> Proved:
+    """The best biases for the weights, and the certificate of both."""
+    if not (np.isfinite(W).all() and np.isfinite(b).all()):  # overflow: the origin is better
+        W, b = np.zeros_like(W), np.zeros_like(b)
+    if isinstance(problem, MulticlassProblem):
+        b, certificate = balanced(problem, W, b)
+        return Proved((W, b), certificate, ending)
+    f = scores(problem.rows, W[0])
+    bias = best_bias(problem, f, float(b[0])) if problem.bias is Bias.FREE else 0.0
+    certificate = _certify_at(problem, W[0], bias, f, bias)
+    return Proved((W, np.array([bias])), certificate, ending)
+
+
+def certify_logistic(problem: Problem, w: np.ndarray, b: float) -> Certificate:
+    """The certificate of (w, b) with multipliers from the margins, α = c σ(−m).
+
+    They obey Σ αy = 0 if b is the best bias; for another b they are taken at the best one.
+    """
+    f = scores(problem.rows, w)
+    return _certify_at(
+        problem, w, b, f, best_bias(problem, f, b) if problem.bias is Bias.FREE else b
+    )
+
+
+def _certify_at(problem: Problem, w, b: float, f, at: float) -> Certificate:
+    alpha = problem.c * expit(-problem.y * (f + at))
+    certificate = certify(problem, w, b, alpha, f)
+    if certificate.dual >= 0.0:
+        return certificate
+    return certify(problem, w, b, np.zeros_like(alpha), f)  # no multipliers prove more

@@ -1,0 +1,204 @@
+"""Products of all rows with a few vectors: scores, and sums of rows.
+
+Rows are centred at μ, their weighted mean, by arithmetic and not in memory: a free bias makes
+the problem blind to μ, and weights and biases nearly independent of each other.  float32 data
+are multiplied in float32 and summed up in float64 from chunk to chunk; ``sharp`` products
+convert every chunk to float64 first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+
+from ...rows.class_products import class_nudge, class_scores, compressed, padded
+from ...rows.rows import DenseRows, Rows, as_csr, shape
+from ...rows.rows import combine as row_combine
+from ...rows.rows import scores as row_scores
+
+# Values of X that a chunk holds: about half an L2 cache …
+CHUNK_VALUES = 1 << 17
+# … or fewer, for OpenBLAS has faster kernels for products of at most so many multiplications;
+# chunks of fewer rows than this cost more than they gain.
+SMALL_PRODUCT, FEW_ROWS = 1_000_000, 64
+# Dense rows with fewer non-zeros than this are multiplied as sparse ones.
+MOSTLY_ZERO = 0.3
+# From this many standard deviations of the mean on, centring by arithmetic costs too many digits.
+FAR = 100.0
+# Rows from which such properties of the data are judged.
+SOME_ROWS = 256
+# Numbers from which on scores are kept in float32 whatever the data.
+MANY = 1 << 22
+
+
+class Products:
+    """Rows, ready to be multiplied with (d, k) matrices."""
+
+    def __init__(self, rows: Rows, c: np.ndarray, k: int, centred: bool, mu=None):
+        self.n, self.d = shape(rows)
+        self.k, self.c = k, c
+        if mu is None:
+            mu = row_combine(rows, c / c.sum()) if centred else np.zeros(self.d)
+        self.mu = mu
+        self.rows = _storage(rows, k)
+        kept = self.rows.X.dtype if isinstance(self.rows, DenseRows) else self.rows.data.dtype
+        self.dense = isinstance(self.rows, DenseRows)
+        far = isinstance(self.rows, DenseRows) and _far(self.rows.X, self.mu)
+        self.work = np.dtype(np.float64) if far else kept
+        self.sharp = self.dense and far
+        self.width = k if self.dense or k == 1 else padded(k)
+        self.store = np.dtype(np.float32) if self.n * k > MANY else self.work
+
+    def sharpen(self) -> bool:
+        """Go over to float64; False when it is in use already."""
+        if self.work == np.float64:
+            return False
+        self.work, self.sharp = np.dtype(np.float64), self.dense
+        self.store = np.dtype(np.float32) if self.n * self.k > MANY else self.work
+        return True
+
+    def room(self) -> np.ndarray:
+        """An array for the scores of all rows."""
+        return np.zeros((self.n, self.width), dtype=self.store)
+
+    @cached_property
+    def chunks(self) -> list[slice]:
+        """Slices of rows whose scores fit a cache."""
+        return list(_slices(0, self.n, max(FEW_ROWS, CHUNK_VALUES // (4 * self.width))))
+
+    @cached_property
+    def piece(self) -> int:
+        """How many rows are multiplied at once: their values fit a cache."""
+        size = max(FEW_ROWS, CHUNK_VALUES // max(1, self.d))
+        small = SMALL_PRODUCT // max(1, self.d * self.k) // 32 * 32
+        return min(size, small) if small >= FEW_ROWS else size
+
+    def blocks(self, part: slice) -> Iterator[tuple[slice, np.ndarray]]:
+        """The rows of a slice as (m, piece, d) and a rest (1, m, d): one product each.
+
+        Rows that are not side by side in memory, or must be converted, come piece by piece.
+        """
+        size = self.piece
+        X = self.rows.X  # type: ignore[union-attr]
+        whole = part.start + (part.stop - part.start) // size * size
+        if self.sharp or not X.flags.c_contiguous:
+            for piece in _slices(part.start, part.stop, size):
+                yield piece, self._block(piece)[None]
+            return
+        if whole > part.start:
+            yield slice(part.start, whole), X[part.start : whole].reshape(-1, size, self.d)
+        if whole < part.stop:
+            yield slice(whole, part.stop), X[None, whole : part.stop]
+
+    def scores(self, V: np.ndarray, v: np.ndarray, out: np.ndarray) -> None:
+        """out = (X − μ) V + v."""
+        if not V.any():
+            out[:, : self.k] = v
+            return
+        shift = v if self.sharp else v - self.mu @ V
+        if self.dense:
+            V, shift = V.astype(self.work), shift.astype(self.work)
+            for chunk in self.chunks:
+                for part, X in self.blocks(chunk):
+                    np.matmul(X, V, out=out[part].reshape(*X.shape[:2], self.k))
+                out[chunk] += shift
+            return
+        if self.k == 1:
+            out[:, 0] = row_scores(self.rows, np.ascontiguousarray(V[:, 0])) + shift
+            return
+        wide, offset = np.zeros((self.d, self.width), self.work), np.zeros(self.width, self.work)
+        wide[:, : self.k], offset[: self.k] = V, shift
+        _sparse_scores(self.rows, wide, offset, np.empty(self.width, self.work), out)
+
+    def combine(self, steps: Callable[[slice], np.ndarray]) -> np.ndarray:
+        """Σ (x_i − μ, 1) a_iᵀ as (d + 1, k), where ``steps(part)`` gives a slice's a."""
+        total, sums = np.zeros((self.d, self.width)), np.zeros(self.width)
+        alone = not self.dense and self.k == 1
+        for part in [slice(0, self.n)] if alone else self.chunks:
+            a = steps(part)
+            sums += np.ones(len(a), a.dtype) @ a
+            if self.dense:
+                for piece, X in self.blocks(part):
+                    mine = a[piece.start - part.start : piece.stop - part.start]
+                    mine = mine.reshape(*X.shape[:2], self.k)
+                    total += np.matmul(X.transpose(0, 2, 1), mine).sum(axis=0)
+            elif alone:
+                total[:, 0] = row_combine(self.rows, np.ascontiguousarray(a[:, 0]))
+            else:
+                self._sparse_part(part, a, total)
+        if not self.sharp:
+            total -= np.outer(self.mu, sums)
+        return np.vstack([total, sums])[:, : self.k]
+
+    def _sparse_part(self, part: slice, a: np.ndarray, total: np.ndarray) -> None:
+        """total += the rows' sum, in the data's precision where that sum fits a cache."""
+        if self.work == np.float64 or total.size > CHUNK_VALUES:
+            _sparse_combine(self.rows, part.start, a.astype(np.float64), total)
+            return
+        rough = np.zeros_like(total, dtype=self.work)
+        _sparse_combine(self.rows, part.start, a, rough)
+        total += rough
+
+    def sample(self, most: int, seed: int) -> np.ndarray:
+        """The indices of some rows that count."""
+        alive = np.flatnonzero(self.c > 0)
+        if len(alive) <= most:
+            return alive
+        return np.sort(np.random.default_rng(seed).choice(alive, most, replace=False))
+
+    def gram(self, index: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Σ w x̃ x̃ᵀ and Σ w x̃ over the rows named by ``index``, as exact as a model needs."""
+        G, h = np.zeros((self.d, self.d)), np.zeros(self.d)
+        size = max(FEW_ROWS, 8 * CHUNK_VALUES // max(1, self.d))
+        for start in range(0, len(index), size):
+            part = index[start : start + size]
+            block = self.centred(part).astype(self.work)
+            h += weight[start : start + size] @ block
+            block *= np.sqrt(weight[start : start + size])[:, None].astype(self.work)
+            G += block.T @ block
+        return G, h
+
+    def centred(self, index: np.ndarray) -> np.ndarray:
+        """A centred copy of the rows named by ``index``."""
+        if isinstance(self.rows, DenseRows):
+            return self.rows.X[index] - self.mu
+        return as_csr(self.rows)[index].toarray() - self.mu
+
+    def _block(self, part: slice) -> np.ndarray:
+        X = self.rows.X[part]  # type: ignore[union-attr]
+        return X.astype(np.float64) - self.mu if self.sharp else X
+
+
+def _slices(start: int, stop: int, size: int) -> Iterator[slice]:
+    return (slice(i, min(stop, i + size)) for i in range(start, stop, size))
+
+
+def _far(X: np.ndarray, mu: np.ndarray) -> bool:
+    """Whether some column's mean is much larger than its standard deviation."""
+    some = X[:: max(1, len(X) // SOME_ROWS)].astype(np.float64)
+    return bool((np.abs(mu) > FAR * np.maximum(some.std(axis=0), 1e-12)).any())
+
+
+def _storage(rows: Rows, k: int) -> Rows:
+    """The rows themselves; dense ones that are mostly zeros as sparse ones."""
+    _, d = shape(rows)
+    if k == 1 or d < 64:
+        return rows
+    return compressed(rows, MOSTLY_ZERO)
+
+
+@njit(cache=True, nogil=True)
+def _sparse_scores(rows, V, v, room, out):
+    for i in range(out.shape[0]):
+        class_scores(rows, i, V, room)
+        for j in range(out.shape[1]):
+            out[i, j] = room[j] + v[j]
+
+
+@njit(cache=True, nogil=True)
+def _sparse_combine(rows, start, a, total):
+    for i in range(a.shape[0]):
+        class_nudge(rows, start + i, a[i], total)

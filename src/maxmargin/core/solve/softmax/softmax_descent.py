@@ -1,0 +1,175 @@
+"""Dual block coordinate descent for softmax, for sparse rows.
+
+    max over p    −½‖W‖² − Σ c_i Σ_c p_ic log p_ic,        W = Σ c_i (e_y − p_i) x_iᵀ
+    such that     Σ c_i p_i = Σ c_i e_y                    (where biases are free)
+
+The constraint is kept by an augmented Lagrangian whose multipliers are the biases b.  Rows are
+visited in random order (``softmax_sweep.py``).  Weights and log p are float32: what rounding
+does to them enters the gap squared.  The certificate of W alone ends the search.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...certify.certificate import Certificate
+from ...certify.softmax import balanced
+from ...problem.multiclass import MulticlassProblem
+from ...problem.problem import Bias
+from ...rows.class_products import class_combine, padded
+from ...rows.rows import combine, scores, size_of, sqnorms
+from ..contract import Ending, Monitor, OutOfBudget
+from .softmax_sweep import ROW, sweep
+
+# τ in units of the mean ‖x − μ‖².
+STIFFNESS = 0.05
+# Multiplications of stored values and classes that one call of the kernel makes: about 0.1 s,
+# so that a keyboard interrupt or the end of the budget is never far away.
+SLICE = 1 << 28
+# A check costs several epochs: one is made when the sweep's estimate of the gap says so, or
+# after as many epochs again as before the last one.
+OFTEN, SOONEST = 1.0, 10
+# Epochs without the gap falling to this share of its least end the search.
+PATIENCE, PROGRESS = 30, 0.9
+# The first probabilities are the classes' shares where c‖x‖² is below this, and nearer to
+# certainty where it is larger: from there the weights of the first epochs would be far too long.
+SOFT = 1.0
+
+
+def softmax_descent(
+    problem: MulticlassProblem, monitor: Monitor, start: tuple[np.ndarray, np.ndarray] | None = None
+) -> tuple[np.ndarray, np.ndarray, Ending, Certificate | None]:
+    """W (k, d), b (k,), why the descent ended, and the certificate of W and b if it knows one."""
+    descent = SoftmaxDescent(problem, monitor, start)
+    try:
+        ending = descent.loop()
+    except OutOfBudget as stop:
+        ending = stop.ending
+    except KeyboardInterrupt:
+        ending = Ending.INTERRUPTED
+    if ending is not Ending.REACHED and descent.unseen and descent.check():
+        ending = Ending.REACHED
+    return descent.W, descent.b, ending, descent.certificate
+
+
+class SoftmaxDescent:
+    """Where the descent stands, and the best weights so far."""
+
+    def __init__(self, problem: MulticlassProblem, monitor: Monitor, start):
+        n, d = problem.shape
+        self.problem, self.monitor = problem, monitor
+        k, self.width = problem.k, padded(problem.k)
+        free = problem.bias is Bias.FREE
+        self.mu = combine(problem.rows, problem.c / problem.c.sum()) if free else np.zeros(d)
+        centre = scores(problem.rows, self.mu)
+        q = np.maximum(sqnorms(problem.rows) - 2.0 * centre + float(self.mu @ self.mu), 0.0)
+        self.tau = STIFFNESS * float(q.mean()) if free else 0.0
+        self.pull = self.tau + float(self.mu @ self.mu)
+        self.points = np.zeros(n, dtype=ROW)
+        self.points["y"], self.points["c"] = problem.y, problem.c
+        self.points["q"], self.points["centre"] = q + self.tau, centre
+        self.alive = np.flatnonzero(problem.c > 0)
+        self.dice = np.random.default_rng(monitor.seed)
+        values = max(1, size_of(problem.rows)) * self.width
+        self.slice = max(1, int(SLICE * n / values))
+
+        shares = np.bincount(problem.y, weights=problem.c, minlength=k)
+        self.b = np.log(shares / shares.sum()) if free else np.zeros(k)
+        self.W = np.zeros((k, d))
+        self.logs = np.zeros((n, self.width), dtype=np.float32)
+        if start is None:
+            doubt = min(1.0, SOFT / max(float((problem.c * q).mean()), np.finfo(float).tiny))
+            first = np.log(doubt * shares / shares.sum())
+            self.logs[:, :k] = first
+            self.logs[np.arange(n), problem.y] = np.logaddexp(
+                first, np.log1p(-doubt) if doubt < 1.0 else -np.inf
+            )[problem.y]
+        else:
+            self.W, self.b = start
+            self._logs_of(start)
+        self.offset = self.wide(self.b + self.W @ self.mu)
+        self.room = [np.zeros(self.width, dtype=np.float32) for _ in range(4)]
+        self.best, self.unseen = np.inf, False
+        self.certificate: Certificate | None = None
+        self.refresh()
+
+    def wide(self, b) -> np.ndarray:
+        out = np.zeros(self.width, dtype=np.float32)
+        out[: self.problem.k] = b
+        return out
+
+    def _logs_of(self, start) -> None:
+        """The probabilities of the weights given."""
+        W, b = start
+        for c in range(self.problem.k):
+            self.logs[:, c] = scores(self.problem.rows, W[c]) + b[c]
+        logs = self.logs[:, : self.problem.k]
+        logs -= logs.max(axis=1, keepdims=True)
+        logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+
+    def refresh(self) -> None:
+        """Compute U, r and h afresh from the probabilities."""
+        y, c, k = self.problem.y, self.problem.c, self.problem.k
+        r = np.zeros(k)
+
+        def steps(part: slice) -> np.ndarray:
+            alpha = -np.exp(self.logs[part, :k], dtype=np.float64)
+            alpha[np.arange(len(alpha)), y[part]] += 1.0
+            alpha *= c[part][:, None]
+            r[:] += alpha.sum(axis=0)
+            return alpha
+
+        W = class_combine(self.problem.rows, k, steps)
+        self.U = np.zeros((W.shape[1], self.width), dtype=np.float32)
+        self.U[:, :k] = W.T
+        self.r = self.wide(r if self.problem.bias is Bias.FREE else 0.0)
+        self.h = self.offset - self.wide(W @ self.mu) + np.float32(self.pull) * self.r
+
+    def loop(self) -> Ending:
+        """Epochs until a check proves the gap asked for."""
+        trust, checked, least, since = 1.0, 0, np.inf, 0
+        while since < PATIENCE:
+            gap, objective = self.epoch()
+            least, since = (gap, 0) if gap < PROGRESS * least else (least, since + 1)
+            waited = self.monitor.n_iter - checked
+            if trust * gap > self.monitor.tol * objective and waited < max(
+                SOONEST, OFTEN * checked
+            ):
+                continue
+            checked = self.monitor.n_iter
+            if self.check():
+                return Ending.REACHED
+            trust = self.gap / max(gap, np.finfo(float).tiny)
+            self.refresh()
+        return Ending.STALLED
+
+    def epoch(self) -> tuple[float, float]:
+        """One pass over the rows; the gap and the objective as the rows saw them."""
+        self.monitor.step()
+        self.unseen = True
+        order = self.dice.permutation(self.alive)
+        gap, loss = 0.0, 0.0
+        for first in range(0, len(order), self.slice):
+            if first and self.monitor.seconds > self.monitor.max_seconds:
+                raise OutOfBudget(Ending.TIME)
+            more, lost = sweep(
+                self.problem.rows, order[first : first + self.slice], self.problem.k, self.pull,
+                self.points, self.logs, self.U, self.r, self.h, *self.room,
+            )  # fmt: skip
+            gap, loss = gap + more, loss + lost
+        if self.problem.bias is Bias.FREE:
+            step = np.float32(self.tau) * self.r
+            self.offset += step
+            self.h += step
+        return gap, loss + 0.5 * float(np.vdot(self.U, self.U))
+
+    def check(self) -> bool:
+        """The certificate of the present weights; whether it holds."""
+        k = self.problem.k
+        W = self.U[:, :k].T.astype(np.float64, order="C")
+        b, certificate = balanced(self.problem, W, self.h[:k].astype(np.float64))
+        self.unseen = False
+        self.gap = certificate.gap
+        if certificate.gap < self.best:
+            self.best, self.W, self.b, self.certificate = certificate.gap, W, b, certificate
+        return self.monitor.record(certificate.primal, certificate.dual)

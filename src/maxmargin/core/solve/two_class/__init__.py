@@ -1,0 +1,1 @@
+"""Two classes: one hyperplane, one multiplier per row."""

@@ -1,0 +1,197 @@
+"""Dual coordinate descent for two classes: the solver for sparse rows in high dimension.
+
+    primal   min over w, b    ½‖w‖² + Σ c_i ℓ(y_i (w·x_i + b))
+    dual     max over α       −½‖w_α‖² − Σ c_i ℓ*(−α_i/c_i),    r = Σ α_i y_i = 0
+
+with w_α = Σ α_i y_i x_i.  An epoch (``sweep.py``) gives every awake multiplier its best value;
+then b += ρ r, as the augmented Lagrangian of the constraint r = 0 asks.  After every second
+epoch a leap (``leap.py``) goes on along the path of these two; ``epochs.py`` runs both.  A
+check (``bounds.py``) costs one pass over the data and is made only when it is likely to pass,
+or long overdue.
+[Hsieh et al. 2008, with a free bias]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...problem.losses import SquaredHinge
+from ...problem.problem import Bias, Problem
+from ...rows.rows import combine, scores, size_of, sqnorms
+from ..contract import Ending, Monitor, OutOfBudget, Point, origin
+from .bounds import Dual, Primal, dual_bound, primal_bound
+from .epochs import STATE, STRETCH, march
+from .leap import leap
+from .sweep import POINT, settle
+
+# ρ in units of the mean ‖x‖²: 0.02 to 0.1 need about equally many epochs.
+STIFFNESS = 0.05
+# When C‖x‖² is small, weights and multipliers are small and the bias does all the work: what
+# counts then is not ‖x‖² but 1/c, with this weight for the hinge.
+SOFTNESS = 0.1
+# ‖x‖² of an empty row, in the same unit: any positive value sends its multiplier to a bound.
+EMPTY = 1e-12
+# Epochs between leaps; one takes up to six times the epochs at large C, four a third more.
+STRIDE = 2
+# A leap costs a few passes over w: fewer leaps when w is long and the data are few (not tuned).
+LEAP_COST = 4.0
+# Stored values that one call of the kernel passes over: about 0.1 s, so that a keyboard
+# interrupt or the end of the budget is never far away.
+SLICE = 1 << 25
+# Below this tolerance w is computed afresh for every check.
+FINE = 1e-9
+# The solver gives up after so many checks in a row with less progress than this.
+PATIENCE = 20
+PROGRESS = 1e-3
+
+
+def descent(problem: Problem, monitor: Monitor, start: Point | None = None) -> tuple[Point, Ending]:
+    """Solve ``problem``; returns the best primal and the best dual point seen."""
+    run = Descent(problem, monitor, start)
+    try:
+        ending = run.loop()
+    except OutOfBudget as stop:
+        ending = stop.ending
+    except KeyboardInterrupt:
+        ending = Ending.INTERRUPTED
+    if ending is not Ending.REACHED and run.check():
+        ending = Ending.REACHED
+    return Point(run.w_best, run.primal.b, run.dual.alpha), ending
+
+
+class Descent:
+    """Where the descent stands, and the best bounds so far."""
+
+    def __init__(self, problem: Problem, monitor: Monitor, start: Point | None):
+        n, d = problem.shape
+        self.problem, self.monitor = problem, monitor
+        q = sqnorms(problem.rows)
+        alive = problem.c > 0
+        unit = float(q[alive].mean()) if alive.any() else 1.0
+        unit = unit if unit > 0 else 1.0
+        self.bend = _curvature(problem)
+        soft = self.bend[alive] if self.bend.any() else SOFTNESS / problem.c[alive]
+        stiff = STIFFNESS * (unit + float(soft.mean()))
+        self.rho = {Bias.FREE: stiff, Bias.PENALIZED: 1.0, Bias.NONE: 0.0}[problem.bias]
+        self.lengths = np.sqrt(q)
+
+        self.points = np.zeros(n, dtype=POINT)
+        self.points["y"], self.points["c"], self.points["cap"] = problem.y, problem.c, problem.cap
+        self.points["q"] = np.maximum(q + self.rho, EMPTY * unit)
+        self.points["G"] = -1.0
+        # An empty row without a bias has margin 0: no multiplier can help a hard margin.
+        hopeless = problem.hard & (q + self.rho == 0.0)
+        self.points["wake"] = np.where(alive & ~hopeless, 0.0, np.inf)
+
+        w, b, alpha = origin(problem)
+        self.w = w
+        self.w_best, self.primal, self.dual = w, Primal(np.inf, 1.0, b), Dual(-np.inf, alpha)
+        self.states = np.zeros(1, dtype=STATE)
+        self.now: Any = self.states.view(np.recarray)[0]
+        self.now.stretch, self.now.speed = 1.0, np.inf
+        order, dice = np.empty(n, dtype=np.uint32), np.array([monitor.seed], dtype=np.uint64)
+        values = max(1, size_of(problem.rows))
+        self.slice = max(1, int(SLICE * n / values))
+        self.stride = STRIDE + int(LEAP_COST * d / values)
+        if start is not None:
+            self._begin_at(start)
+        self.past = (self.points["alpha"].copy(), self.w.copy(), order, dice, np.empty(d))
+
+    def _begin_at(self, start: Point) -> None:
+        """Take over the multipliers; the weights count as a candidate for the best primal."""
+        problem = self.problem
+        alpha = np.clip(start.alpha, 0.0, problem.cap)
+        self.points["alpha"] = alpha
+        self.w = combine(problem.rows, alpha * problem.y)
+        self.now.r = float(alpha @ problem.y)
+        self.now.b = float(start.b) if problem.bias is Bias.FREE else 0.0
+        w = np.asarray(start.w, dtype=np.float64)
+        self._offer(primal_bound(problem, scores(problem.rows, w), float(w @ w), start.b), w)
+
+    def loop(self) -> Ending:
+        """Epochs, leaps and checks until the gap asked for is reached."""
+        if self.points["alpha"].any() and self.check():
+            return Ending.REACHED
+        outlook, idle = (self.monitor.tol, np.inf, np.inf, 0), 0
+        while idle < PATIENCE:
+            if not self.march(outlook):
+                continue
+            before = self.primal.value - self.dual.value, self.dual.value
+            if self.check():
+                return Ending.REACHED
+            outlook = (self.monitor.tol, self.gap(), float(self.now.speed), int(self.now.epochs))
+            idle = 0 if self._advanced(*before) else idle + 1
+            self.leap()
+        return Ending.STALLED
+
+    def _advanced(self, gap: float, dual: float) -> bool:
+        """Whether the bounds are closer; while no point is feasible, whether the dual grew."""
+        if np.isfinite(self.primal.value):
+            return self.primal.value - self.dual.value < (1.0 - PROGRESS) * gap
+        return self.dual.value > (1.0 + PROGRESS) * dual
+
+    def march(self, outlook: tuple[float, float, float, int]) -> bool:
+        """Epochs and leaps for about a tenth of a second; whether a check is due."""
+        problem, monitor, begun = self.problem, self.monitor, int(self.now.epochs)
+        last = begun + monitor.max_iter - monitor.n_iter
+        if last == begun:
+            raise OutOfBudget(Ending.ITERATIONS)
+        due = march(
+            problem.loss, problem.rows, self.bend, self.rho, problem.bias is Bias.FREE,
+            self.stride, self.slice, last, outlook, self.states, self.points, self.w, self.past,
+        )  # fmt: skip
+        monitor.step(int(self.now.epochs) - begun)
+        if self.now.stretch > STRETCH:
+            self.refresh()
+        return due
+
+    def leap(self) -> None:
+        """Follow the path since the last leap to the highest dual on it."""
+        now, (old_alpha, old_w, *_, room) = self.now, self.past
+        now.r, length = leap(
+            self.problem.rows, self.bend, now.b, self.rho, now.r,
+            self.points, self.w, old_alpha, old_w, room,
+        )  # fmt: skip
+        now.stretch *= 1.0 + abs(length)
+        if now.stretch > STRETCH:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Compute w afresh from α, here and where the last leap began."""
+        rows, y, alpha = self.problem.rows, self.problem.y, self.points["alpha"]
+        old_alpha, old_w, *_ = self.past
+        self.w, self.now.r = combine(rows, alpha * y), float(alpha @ y)
+        old_w[:] = combine(rows, old_alpha * y)
+        self.now.stretch = 1.0
+
+    def check(self) -> bool:
+        """Bound the optimum from both sides; whether the gap asked for is reached."""
+        problem = self.problem
+        if self.monitor.tol < FINE:
+            self.refresh()
+        f, sq = scores(problem.rows, self.w), float(self.w @ self.w)
+        now = self.now
+        b = float(now.r if problem.bias is Bias.PENALIZED else now.b)
+        self._offer(primal_bound(problem, f, sq, b), self.w)
+        alpha = self.points["alpha"].copy()
+        dual = dual_bound(problem, f, sq, self.lengths, alpha)
+        if dual.value > self.dual.value:
+            self.dual = dual
+        settle(self.points, f, now.b + self.rho * now.r, now.clock)
+        return self.monitor.record(self.primal.value, self.dual.value)
+
+    def _offer(self, primal: Primal, w: np.ndarray) -> None:
+        if primal.value < self.primal.value:
+            self.primal, self.w_best = primal, primal.scale * w
+
+    def gap(self) -> float:
+        return (self.primal.value - self.dual.value) / abs(self.primal.value)
+
+
+def _curvature(problem: Problem) -> np.ndarray:
+    """ℓ*'s second derivative by row: how much a multiplier resists its own growth."""
+    if not isinstance(problem.loss, SquaredHinge) or problem.hard:
+        return np.zeros(len(problem.y))
+    return np.divide(0.5, problem.c, out=np.zeros(len(problem.y)), where=problem.c > 0)

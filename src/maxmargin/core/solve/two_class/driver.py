@@ -1,0 +1,190 @@
+"""Which solver, and why; then run it, prove the result, and fall back if the proof fails.
+
+tiny      small dense-sized data: one compiled call, exact to rounding
+newton    up to a few thousand columns (or rows): Newton's method with working sets
+descent   many columns, sparse or dense: dual coordinate descent with a free bias
+interior  what the others leave unproved, when a dense d × d system can be held
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+
+import numpy as np
+
+from ...certify.bias import best_bias
+from ...certify.certificate import Certificate, certify
+from ...certify.repair import repair
+from ...problem.problem import Bias, Problem
+from ...rows.pairs import PairRows
+from ...rows.rows import DenseRows, combine, scores, sqnorms
+from ..contract import Ending, Monitor, Point, Solution
+from ..threads import one_blas_thread
+from . import tiny as tiny_solver
+from .descent import descent
+from .hard import closest_margin, hard_margin
+from .interior import interior
+from .newton import newton
+from .repeats import Repeats, find_repeats
+from .vertex import vertex
+
+SOLVERS: dict[str, Callable] = {
+    "tiny": tiny_solver.tiny,
+    "newton": newton,
+    "descent": descent,
+    "interior": interior,
+}
+
+# Columns up to which d × d systems are cheaper than passes of coordinate descent.
+NEWTON_COLUMNS = 2000
+# Rows up to which the m × m form of the same system is, whatever the number of columns.
+NEWTON_ROWS = 1000
+# C‖x‖² up to which coordinate descent on sparse rows, or on pairs, beats Newton with few
+# columns, too.
+SOFT = 3.0
+INTERIOR_COLUMNS = 3000
+
+
+def choose(problem: Problem) -> tuple[str, str]:
+    """The solver's name and the reason for it."""
+    n, d = problem.shape
+    if tiny_solver.fits(problem):
+        return "tiny", f"{n} × {d} values fit one compiled call"
+    if d > NEWTON_COLUMNS and n > NEWTON_ROWS:
+        return "descent", f"{d} columns are too many for d × d systems: coordinate descent"
+    if not isinstance(problem.rows, DenseRows) and (pull := stiffness(problem)) <= SOFT:
+        kind = "pairs" if isinstance(problem.rows, PairRows) else "sparse rows"
+        return "descent", f"{kind} and C‖x‖² of about {pull:.1g}: few epochs"
+    if d <= NEWTON_COLUMNS:
+        return "newton", f"{d} columns: d × d Newton systems are cheap"
+    return "newton", f"{n} rows: n × n Newton systems are cheap"
+
+
+def stiffness(problem: Problem) -> float:
+    """The mean of C‖x‖²: how strongly one multiplier pulls on the margin of its own row."""
+    return float(problem.c.mean()) * float(sqnorms(problem.rows).mean())
+
+
+def solve(
+    problem: Problem, monitor: Monitor, solver: str = "auto", start: Point | None = None
+) -> tuple[Solution, Certificate]:
+    """Run the solver, return its best point made feasible, and the proof of how good it is."""
+    if start is not None and problem.bias is Bias.NONE:
+        start = start._replace(b=0.0)
+    if solver == "auto" and (repeats := find_repeats(problem)) is not None:
+        return _solve_once(problem, repeats, monitor, start)
+    name, why = (solver, "asked for by name") if solver != "auto" else choose(problem)
+    monitor.solver = name
+    # A solver may overflow on the way; what it ends with is checked in ``finish``.
+    one_thread = nullcontext() if tiny_solver.fits(problem) else one_blas_thread()
+    with one_thread, np.errstate(all="ignore"):
+        point, ending = _run(name, problem, monitor, start)
+        best = finish(problem, point, monitor.tol)
+        if solver == "auto" and _falls_short(best, monitor, ending):
+            best, ending, name, why = _fall_back(problem, monitor, best, ending, name, why)
+    return _conclude(best, ending, name, why, monitor)
+
+
+def _solve_once(problem: Problem, repeats: Repeats, monitor: Monitor, start: Point | None):
+    """Solve the different rows alone; the proof is of all rows."""
+    shrunk = None if start is None else repeats.shrink(start)
+    small, _ = solve(repeats.problem, monitor, "auto", shrunk)
+    best = finish(problem, repeats.expand(small.point), monitor.tol)
+    why = f"{len(problem.y)} rows, of which {len(repeats.problem.y)} are different; {small.why}"
+    return _conclude(best, small.ending, small.solver, why, monitor)
+
+
+def _conclude(best, ending: Ending, name: str, why: str, monitor: Monitor):
+    """The solution and its proof; only the proof may say that the gap was reached."""
+    point, f, certificate = best
+    if certificate.holds(monitor.tol):
+        ending = Ending.REACHED
+    elif ending is Ending.REACHED:
+        ending = Ending.STALLED
+    count = max(1, monitor.n_iter)
+    return Solution(point, f, ending, name, why, count, monitor.history), certificate
+
+
+def _run(
+    name: str, problem: Problem, monitor: Monitor, start: Point | None
+) -> tuple[Point, Ending]:
+    if problem.hard:
+        return hard_margin(problem, monitor, start, SOLVERS[name])
+    return SOLVERS[name](problem, monitor, start)
+
+
+def finish(problem: Problem, point: Point, tol: float) -> tuple[Point, np.ndarray, Certificate]:
+    """Feasible multipliers, the best bias, Xw, and the certificate."""
+    w, b, alpha = point
+    f = scores(problem.rows, w)
+    if not (np.isfinite(b) and np.isfinite(f).all()):  # overflow: the origin is better
+        w, b, f = np.zeros_like(w), 0.0, np.zeros_like(f)
+    if not np.isfinite(alpha).all():
+        alpha = np.zeros_like(alpha)
+    alpha = vertex(problem, repair(problem, alpha))
+    if problem.hard:
+        w, b, alpha = _unit_margin(problem, w, b, alpha, f)
+        f = scores(problem.rows, w)
+    if problem.bias is Bias.FREE:
+        b = best_bias(problem, f, b)
+    certificate = certify(problem, w, b, alpha, f)
+    if not certificate.dual >= 0.0:  # no multipliers at all prove more
+        alpha = np.zeros_like(alpha)
+        certificate = certify(problem, w, b, alpha, f)
+    if not certificate.holds(tol):
+        w, b, f, certificate = _inflate(problem, w, b, alpha, f, certificate)
+    return Point(w, b, alpha), f, certificate
+
+
+def _inflate(problem: Problem, w, b, alpha, f, certificate: Certificate):
+    """Lengthen (w, b) by the slack that rounding left on the margin, if that helps.
+
+    A large C charges even 1e-16 of slack; a relative change of w by as much costs nothing.
+    """
+    slack = max(certificate.kkt_violation["zero"], certificate.kkt_violation["free"])
+    if not 0.0 < slack < 1e-6:
+        return w, b, f, certificate
+    t = 1.0 + 1.01 * slack + 4e-16
+    longer = certify(problem, t * w, t * b, alpha, t * f)
+    if longer.primal < certificate.primal:
+        return t * w, t * b, t * f, longer
+    return w, b, f, certificate
+
+
+def _falls_short(best, monitor: Monitor, ending: Ending) -> bool:
+    return not best[-1].holds(monitor.tol) and ending in (Ending.REACHED, Ending.STALLED)
+
+
+def _fall_back(problem, monitor, best, ending, name, why):
+    """Try the remaining solvers in turn; keep whatever is proved best."""
+    _, d = problem.shape
+    others = ["newton", "interior"] if d <= INTERIOR_COLUMNS else []
+    for other in (o for o in others if o != name):
+        monitor.solver = other
+        point, ended = _run(other, problem, monitor, best[0])
+        found = finish(problem, point, monitor.tol)
+        gap = best[-1].relative_gap
+        if found[-1].relative_gap < gap:
+            why = f"{name} stopped at a relative gap of {gap:.1e}"
+            best, ending, name = found, ended, other
+        if not _falls_short(best, monitor, ending):
+            break
+    return best, ending, name, why
+
+
+def _unit_margin(problem: Problem, w, b, alpha, f):
+    """Hard margin: scale (w, b) so that the closest point has margin 1, and α to its best.
+
+    The best multiple t of α maximises t Σα − ½ t² ‖w_α‖².
+    """
+    if problem.bias is Bias.FREE:
+        b = best_bias(problem, f, b)
+    closest = closest_margin(problem, Point(w, b, alpha))
+    if closest > 0:
+        w, b = w / closest, b / closest
+    v = combine(problem.rows, alpha * problem.y)
+    norm = float(v @ v)
+    if problem.bias is Bias.PENALIZED:
+        norm += float(alpha @ problem.y) ** 2
+    return w, b, alpha * (float(alpha.sum()) / norm) if norm > 0 else alpha

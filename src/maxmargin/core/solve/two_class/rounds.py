@@ -1,0 +1,208 @@
+"""The hinge on many rows: rounds over those near their margin.
+
+    min over w, b    ½‖w‖² + Σ c_i max(0, z_i),        z_i = 1 − y_i ((x_i − μ)·w + b)
+
+A row far from its margin has multiplier 0 or c and stays there for a while.  A round
+freezes all such rows, gives the others to the augmented Lagrangian of ``lagrangian.py``,
+and passes once over all rows to see the gap.  Near the present point the reduced objective
+equals the full one, so its minimiser lies downhill; should it lead uphill because frozen
+rows changed sides, a line search on the full objective steps back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...problem.problem import Bias, Problem
+from ...rows.rows import AnyRows, combine, scores, shape, size_of, take
+from ..contract import Best, Ending, Monitor, Point
+from .lagrangian import GROWTH, NearRows, State, Terms, augment, exact_step
+
+MOST_ROUNDS = 100
+# Rows given to a round, at least.
+ROWS_PER_COLUMN = 16
+# Of large data no more than one row in this many is copied, unless more are needed.
+SHARE = 8
+LARGE = 10_000_000
+# A row moves about this much less from one round to the next.
+LESS = 0.2
+# κ, where σ = κ c, with which a start that brings multipliers begins: 30 to 100 take a tenth to a
+# third fewer steps than 1, which would forget them.
+WARM = 100.0
+# The gap that a round's precision is first judged by, without a start and with one.
+FAR, NEAR = 1e-2, 1e-3
+# A round is solved to this share of the gap it starts with.
+SHARPER = 0.1
+
+
+def solve_in_rounds(
+    problem: Problem, mu, monitor: Monitor, best: Best, w, b, start: Point | None, reach: float
+) -> Ending:
+    """Improve (w, b), the bias in centred coordinates, until the gap is closed.
+
+    ``reach`` guesses how far a row's slack may still move.
+    """
+    n, d = problem.shape
+    here = _Front(problem, mu, w, b)
+    here.alpha = None if start is None else np.clip(start.alpha, 0.0, problem.c)
+    pull = _Pull(problem.rows, mu)
+    most = n // SHARE if size_of(problem.rows) > LARGE else n // 2
+    few = min(n, max(1000, ROWS_PER_COLUMN * (d + 1)))
+    size = max(few, n // SHARE, min(most, here.count(reach)))
+    least = fewest = min(few, max(500, 4 * (d + 1)))
+    gap, kappa = FAR, 0.0
+    if start is not None and start.alpha.any():
+        gap, kappa = NEAR, WARM * GROWTH
+    for _ in range(MOST_ROUNDS):
+        target = max(SHARPER * gap, 0.2 * monitor.tol)
+        state, near, kappa = _round(here, pull, monitor, best, size, kappa, target)
+        moved, t = here.move(state, near)
+        best.offer_primal(here.primal, here.w, here.b)
+        if monitor.record(best.primal, best.dual):
+            return Ending.REACHED
+        gap = min(FAR, max(0.0, best.primal - best.dual) / best.primal)
+        if t == 1.0:
+            fewest = max(least, fewest // 2)
+            size = max(fewest, min(most, here.count(LESS * _most(moved))))
+        else:  # more rows; beyond the most only if hardly a step was possible
+            size = fewest = min(max(few, most) if t > 0.05 else n, 2 * len(near))
+    return Ending.STALLED
+
+
+class _Front:
+    """The present point, its slacks z for all rows, and its objective."""
+
+    def __init__(self, problem: Problem, mu, w, b):
+        self.problem, self.mu, self.w, self.b = problem, mu, w, b
+        self.z = self._slacks(w, b)
+        self.primal = self._objective(w, b, self.z)
+        self.alpha: np.ndarray | None = None
+
+    def _slacks(self, w, b) -> np.ndarray:
+        f = scores(self.problem.rows, w)
+        return 1.0 - self.problem.y * (f + (b - float(self.mu @ w)))
+
+    def _objective(self, w, b, z) -> float:
+        value = 0.5 * float(w @ w) + float(self.problem.c @ np.maximum(z, 0.0))
+        return value + 0.5 * b * b if self.problem.bias is Bias.PENALIZED else value
+
+    def count(self, reach: float) -> int:
+        """How many rows lie within ``reach`` of their margin."""
+        return int(np.count_nonzero(np.abs(self.z) <= reach))
+
+    def move(self, state: State, near) -> tuple[np.ndarray, float]:
+        """Go towards the round's result; how far the near rows moved, and the step taken."""
+        z_new = self._slacks(state.w, state.b)
+        primal = self._objective(state.w, state.b, z_new)
+        moved = np.abs(z_new[near] - self.z[near])
+        if primal <= self.primal:
+            self.w, self.b, self.z, self.primal = state.w, state.b, z_new, primal
+            return moved, 1.0
+        dw, db, dz = state.w - self.w, state.b - self.b, z_new - self.z
+        t = self._step(dw, db, dz)
+        self.w, self.b, self.z = self.w + t * dw, self.b + t * db, self.z + t * dz
+        self.primal = self._objective(self.w, self.b, self.z)
+        return moved, t
+
+    def _step(self, dw, db, dz) -> float:
+        """The minimiser of the full objective between here (0) and the round's result (1)."""
+        c = self.problem.c
+        slope, curvature = float(self.w @ dw), float(dw @ dw)
+        if self.problem.bias is Bias.PENALIZED:
+            slope, curvature = slope + self.b * db, curvature + db * db
+        start = slope + float((c * (self.z > 0.0)) @ dz)
+        steep = 1e12 * c  # so steep that clip(σz, 0, c) is the hinge's own slope
+        t = exact_step(self.z, dz, np.zeros_like(c), steep, c, start, slope, curvature)
+        return min(t, 1.0)
+
+
+def _round(
+    here: _Front, pull, monitor, best, size, kappa, target
+) -> tuple[State, np.ndarray, float]:
+    """Minimise over the rows near their margin; offer the dual this proves."""
+    problem, mu, c, y = here.problem, here.mu, here.problem.c, here.problem.y
+    near, frozen = _near_margin(problem, here.z, size)
+    constant = float(frozen.sum())
+    v0, r0 = pull.of(frozen * y), float(frozen @ y)
+    block = NearRows(take(problem.rows, near), y[near], c[near], mu, problem.bias, v0, r0)
+    a = 0.5 * c[near] if here.alpha is None else here.alpha[near]
+    state = State(here.w, here.b, a, here.z[near])
+    halfwidth = max(float(np.abs(state.z).max()), 1e-12)
+
+    def done(terms: Terms) -> bool:
+        return terms.gap <= target * abs(terms.primal + constant)
+
+    # The reduced objective lies below the full one everywhere; once it is below a dual
+    # bound, the frozen rows no longer tell the truth and the line search takes over.
+    floor = max(best.dual, 0.0) * (1.0 - 1e-9) - constant
+    kappa = max(0.5 / halfwidth, kappa / GROWTH)
+    _, kappa = augment(block, state, kappa, monitor, target, done, floor)
+    here.alpha = frozen
+    here.alpha[near] = state.a
+    best.offer_dual(_dual(problem, block, state, here.alpha), here.alpha)
+    return state, near, kappa
+
+
+def _dual(problem: Problem, block: NearRows, state: State, alpha) -> float:
+    """Σα − ½‖w_α‖², charged for what Σαy lacks of zero."""
+    v = block.v0 + combine(block.rows, state.a * block.y) - float(state.a @ block.y) * block.mu
+    r = float(alpha @ problem.y)
+    value = float(alpha.sum()) - 0.5 * float(v @ v)
+    if problem.bias is Bias.PENALIZED:
+        return value - 0.5 * r * r
+    return value - abs(r) * (abs(state.b) + 1.0) if problem.bias is Bias.FREE else value
+
+
+def _near_margin(problem: Problem, z, size) -> tuple[np.ndarray, np.ndarray]:
+    """The ``size`` rows nearest their margin, and the multipliers of the others, 0 or c.
+
+    More rows are taken while those at their cap pull the bias harder than the near ones
+    can hold: the reduced problem would have no minimum.
+    """
+    n, y, c = len(z), problem.y, problem.c
+    distance = np.abs(z)
+    while True:
+        size = min(n, size)
+        near = _smallest(distance, size)
+        frozen = np.where(z > 0.0, c, 0.0)
+        frozen[near] = 0.0
+        if size == n or problem.bias is not Bias.FREE:
+            return near, frozen
+        pull = float(frozen @ y)
+        hold = float(c[near][y[near] == -np.sign(pull)].sum())
+        if abs(pull) < 0.9 * hold or pull == 0.0:
+            return near, frozen
+        size *= 2
+
+
+def _most(values: np.ndarray) -> float:
+    """All but one in twenty are smaller."""
+    k = int(0.95 * (len(values) - 1))
+    return float(np.partition(values, k)[k])
+
+
+def _smallest(values: np.ndarray, size: int) -> np.ndarray:
+    """Where the ``size`` smallest values are, in order; of equal ones at the edge any."""
+    edge = np.partition(values, size - 1)[size - 1]
+    index = np.flatnonzero(values <= edge)
+    if len(index) > size:
+        equal = np.flatnonzero(values[index] == edge)
+        # Spread out, for rows may be sorted by their labels.
+        spare = np.linspace(0, len(equal) - 1, len(index) - size).astype(np.int64)
+        index = np.delete(index, equal[spare])
+    return index
+
+
+class _Pull:
+    """Σ u_i (x_i − μ), kept up to date by passing only over the rows whose u changed."""
+
+    def __init__(self, rows: AnyRows, mu: np.ndarray):
+        self.rows, self.mu = rows, mu
+        n, d = shape(rows)
+        self.u, self.v = np.zeros(n), np.zeros(d)
+
+    def of(self, u: np.ndarray) -> np.ndarray:
+        step = u - self.u
+        self.v = self.v + combine(self.rows, step) - float(step.sum()) * self.mu
+        self.u = u
+        return self.v

@@ -1,0 +1,275 @@
+"""Small data in one compiled call: the augmented Lagrangian of ``lagrangian.py``, dense.
+
+    min over w̃ = (w, b)    ½ Σ D_j w̃_j² + Σ max over a in [0, cap_i] of  a z_i
+                           z_i = 1 − y_i x̃_i·w̃
+
+x̃ = (x − mean, 1); D = 1, and for the bias 0 (free) or 1 (penalised).  Python and BLAS
+cost more than the arithmetic here, so everything, the Cholesky factor included, is a
+plain loop.  It runs on until float64 has no more to give: exactness costs microseconds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ...problem.losses import Hinge
+from ...problem.problem import Bias, Problem
+from ...rows.rows import dense
+from ..contract import Ending, Monitor, Point
+
+MOST_VALUES = 40_000
+MOST_COLUMNS = 40
+
+OUTER_STEPS = 30
+INNER_STEPS = 60
+GROWTH = 15.0
+# Curvature lent to the bias while no row has any, relative to one row's.
+FAINT = 1e-2
+# Relative gap below which float64 sums of this size cannot see an improvement.
+EXACT = 1e-15
+
+
+def fits(problem: Problem) -> bool:
+    n, d = problem.shape
+    return d <= MOST_COLUMNS and n * d <= MOST_VALUES
+
+
+def tiny(problem: Problem, monitor: Monitor, start: Point | None = None) -> tuple[Point, Ending]:
+    """Solve ``problem`` from scratch (a warm start would cost more than it saves)."""
+    n, d = problem.shape
+    X = dense(problem.rows, np.arange(n))
+    width = d if problem.bias is Bias.NONE else d + 1
+    Z = np.ones((n, width))
+    Z[:, :d] = X
+    mu = Z[:, :d].mean(axis=0) if problem.bias is Bias.FREE else np.zeros(d)
+    Z[:, :d] -= mu
+    D = np.ones(width)
+    if problem.bias is Bias.FREE:
+        D[d] = 0.0
+    squared = not isinstance(problem.loss, Hinge)
+    w, alpha, primal, dual, steps = _solve(Z, problem.y, problem.c, D, squared)
+    monitor.n_iter += steps
+    b = 0.0 if problem.bias is Bias.NONE else float(w[d] - mu @ w[:d])
+    reached = monitor.record(primal, dual)
+    return Point(w[:d].copy(), b, alpha), Ending.REACHED if reached else Ending.STALLED
+
+
+@njit(cache=True, nogil=True)
+def _solve(Z, y, c, D, squared):
+    """Outer loop.  Returns w̃, the multipliers, primal and dual, and Newton steps taken."""
+    n, width = Z.shape
+    w, z = np.zeros(width), np.ones(n)
+    a, a_hat = np.zeros(n), np.zeros(n)
+    sigma, cap = np.empty(n), c.copy()
+    free = np.empty(n, dtype=np.int64)
+    for i in range(n):
+        sigma[i] = 2.0 * c[i] if squared else 0.5 * c[i]
+        if c[i] > 0.0 and squared:
+            cap[i] = np.inf
+    best_w, best_a, best_primal, best_dual = w.copy(), a.copy(), np.inf, -np.inf
+    steps, idle, grown, polished = 0, 0, 1.0, False
+    precision = 1e-4
+    for _ in range(OUTER_STEPS):
+        steps += _minimise(Z, y, a, sigma, cap, D, precision, w, z, a_hat, free)
+        for i in range(n):
+            a[i] = 0.0 if squared else a_hat[i]
+        primal, dual = _bounds(Z, y, c, D, squared, w, z, a_hat)
+        # Within rounding the latest point is preferred: its multipliers are the sharpest.
+        improved = primal < best_primal - EXACT * abs(primal)
+        improved = improved or dual > best_dual + EXACT * abs(dual)
+        if primal <= best_primal + EXACT * abs(primal):
+            best_primal, best_w = primal, w.copy()
+        if dual >= best_dual - EXACT * abs(dual):
+            best_dual, best_a = dual, a_hat.copy()
+        idle = 0 if improved else idle + 1
+        closed = best_primal - best_dual <= EXACT * abs(best_primal)
+        if polished or (squared and (closed or precision <= 1e-12)):
+            break
+        growth = 1.0 if squared else GROWTH
+        precision = max(1e-15, precision * 1e-4)
+        if closed or idle >= 2:
+            # A large σ blurs aᵏ + σz by σ times the rounding of z: one last step without.
+            polished, growth, precision = True, 1.0 / grown, 1e-15
+        grown *= growth
+        for i in range(n):
+            sigma[i] *= growth
+    return best_w, best_a, best_primal, best_dual, steps
+
+
+@njit(cache=True, nogil=True)
+def _minimise(Z, y, a, sigma, cap, D, precision, w, z, a_hat, free):
+    """Newton steps with exact line search until the gradient is small against w̃."""
+    n, width = Z.shape
+    g, step, dz = np.empty(width), np.empty(width), np.empty(n)
+    H = np.empty((width, width))
+    whole, piece = False, -1  # whether the last step was a full one, and on which piece
+    for taken in range(INNER_STEPS):
+        count, mark = 0, 0
+        for j in range(width):
+            g[j] = D[j] * w[j]
+        for i in range(n):
+            t = a[i] + sigma[i] * z[i]
+            if t <= 0.0:
+                t = 0.0
+            elif t >= cap[i]:
+                t = cap[i]
+            else:
+                free[count] = i
+                count += 1
+                mark = (mark * 31 + i + 1) % 1_000_000_007
+            a_hat[i] = t
+            if t != 0.0:
+                t *= y[i]
+                for j in range(width):
+                    g[j] -= t * Z[i, j]
+        slope, size = 0.0, 0.0
+        for j in range(width):
+            size += D[j] * w[j] * w[j]
+            slope += g[j] * g[j]
+        if slope <= precision * precision * size and (taken > 0 or size > 0.0):
+            return taken
+        if whole and mark == piece:  # a full Newton step on a quadratic: only rounding is left
+            return taken
+        piece = mark
+        _newton_step(Z, sigma, free, count, D, g, H, step)
+        quad1, quad2 = 0.0, 0.0
+        for j in range(width):
+            quad1 += D[j] * w[j] * step[j]
+            quad2 += D[j] * step[j] * step[j]
+        for i in range(n):
+            total = 0.0
+            for j in range(width):
+                total += Z[i, j] * step[j]
+            dz[i] = -y[i] * total
+        t = _line_search(z, dz, a, sigma, cap, quad1, quad2)
+        if t == 0.0:
+            return taken
+        whole = abs(t - 1.0) < 1e-6
+        for j in range(width):
+            w[j] += t * step[j]
+        for i in range(n):  # afresh, so that z is always exactly that of w̃
+            total = 0.0
+            for j in range(width):
+                total += Z[i, j] * w[j]
+            z[i] = 1.0 - y[i] * total
+    return INNER_STEPS
+
+
+@njit(cache=True, nogil=True)
+def _newton_step(Z, sigma, free, count, D, g, H, step):
+    """Solve (D + Σ σ x̃ x̃ᵀ) step = −g by a Cholesky factor with unit-scaled diagonal."""
+    width = g.shape[0]
+    for j in range(width):
+        for k in range(j + 1):
+            H[j, k] = 0.0
+        H[j, j] = D[j]
+    if count == 0:  # a free bias still has to move: lend it some curvature
+        lent = 0.0
+        for i in range(sigma.shape[0]):
+            lent = max(lent, sigma[i])
+        H[width - 1, width - 1] += FAINT * lent
+    for f in range(count):
+        i = free[f]
+        for j in range(width):
+            t = sigma[i] * Z[i, j]
+            for k in range(j + 1):
+                H[j, k] += t * Z[i, k]
+    for j in range(width):
+        step[j] = 1.0 / np.sqrt(H[j, j]) if H[j, j] > 0.0 else 1.0
+    for j in range(width):
+        for k in range(j + 1):
+            H[j, k] *= step[j] * step[k]
+        H[j, j] = max(H[j, j], 1.0) + 1e-14
+    for j in range(width):  # H = L Lᵀ
+        for k in range(j + 1):
+            t = H[j, k]
+            for l in range(k):
+                t -= H[j, l] * H[k, l]
+            if k < j:
+                H[j, k] = t / H[k, k]
+            else:
+                H[j, j] = np.sqrt(t) if t > 1e-15 else 1e8  # no curvature left: stay put
+    scaled = np.empty(width)
+    for j in range(width):
+        t = -g[j] * step[j]
+        for l in range(j):
+            t -= H[j, l] * scaled[l]
+        scaled[j] = t / H[j, j]
+    for j in range(width - 1, -1, -1):
+        t = scaled[j]
+        for l in range(j + 1, width):
+            t -= H[l, j] * scaled[l]
+        scaled[j] = t / H[j, j]
+    for j in range(width):
+        step[j] *= scaled[j]
+
+
+@njit(cache=True, nogil=True)
+def _line_search(z, dz, a, sigma, cap, quad1, quad2):
+    """The root of the increasing, piecewise linear derivative along the step."""
+    lo, hi, t, start = 0.0, np.inf, 0.0, 0.0
+    for trial in range(60):
+        slope, curvature = quad1 + t * quad2, quad2
+        for i in range(z.shape[0]):
+            u = a[i] + sigma[i] * (z[i] + t * dz[i])
+            if u >= cap[i]:
+                slope += cap[i] * dz[i]
+            elif u > 0.0:
+                slope += u * dz[i]
+                curvature += sigma[i] * dz[i] * dz[i]
+        if trial == 0:
+            if not slope < 0.0:
+                return 0.0
+            start, t = -slope, 1.0
+            continue
+        if abs(slope) <= 1e-9 * start:
+            return t
+        if slope < 0.0:
+            lo = t
+        else:
+            hi = t
+        new = t - slope / curvature if curvature > 0.0 else np.inf
+        if not lo < new < hi:
+            new = 0.5 * (lo + hi) if hi < np.inf else 8.0 * t
+        if hi == np.inf:
+            new = min(new, 1e3 * t)
+        if new == t:
+            return t
+        t = new
+    return t
+
+
+@njit(cache=True, nogil=True)
+def _bounds(Z, y, c, D, squared, w, z, a):
+    """Primal and dual values; a free bias's dual after scaling the heavier class to Σay = 0."""
+    n, width = Z.shape
+    plus, minus = 0.0, 0.0
+    for i in range(n):
+        if c[i] > 0.0:
+            if y[i] > 0.0:
+                plus += a[i]
+            else:
+                minus += a[i]
+    scale_plus, scale_minus = 1.0, 1.0
+    if width > 0 and D[width - 1] == 0.0 and plus != minus:
+        scale_plus = min(1.0, minus / plus) if plus > 0.0 else 1.0
+        scale_minus = min(1.0, plus / minus) if minus > 0.0 else 1.0
+    v = np.zeros(width)
+    primal, dual = 0.0, scale_plus * plus + scale_minus * minus
+    for i in range(n):
+        if c[i] > 0.0:
+            t = a[i] * (scale_plus if y[i] > 0.0 else scale_minus)
+            for j in range(width):
+                v[j] += t * y[i] * Z[i, j]
+            slack = max(0.0, z[i])
+            if squared:
+                primal += c[i] * slack * slack
+                dual -= 0.25 * t * t / c[i]
+            else:
+                primal += c[i] * slack
+    norm, dual_norm = 0.0, 0.0
+    for j in range(width):
+        norm += D[j] * w[j] * w[j]
+        dual_norm += D[j] * v[j] * v[j]
+    return primal + 0.5 * norm, dual - 0.5 * dual_norm

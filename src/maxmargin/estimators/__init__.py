@@ -1,1 +1,0 @@
-"""Thin scikit-learn shells: parameters become a Problem, a Solution fitted attributes."""

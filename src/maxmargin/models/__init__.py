@@ -1,0 +1,1 @@
+"""Estimators as scikit-learn knows them: parameters become a problem, a solution attributes."""

@@ -1,0 +1,70 @@
+"""What every estimator with a certificate does around its solver."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..core.certify.certificate import Certificate
+from ..core.rows.class_products import score_chunks
+from ..core.rows.rows import as_rows, scores
+from ..core.solve.contract import Ending, Monitor
+from .validation import check_rows, count, positive
+
+ADVICE = {
+    Ending.TIME: "give it more max_seconds, or continue with warm_start=True",
+    Ending.ITERATIONS: "raise max_iter, or continue with warm_start=True",
+    Ending.INTERRUPTED: "continue with warm_start=True",
+    Ending.STALLED: "scale the features to similar size, lower C, or accept a larger tol",
+}
+
+
+def make_monitor(estimator) -> Monitor:
+    """Tolerance, budget and seed from an estimator's parameters, checked."""
+    seed = estimator.random_state
+    if seed is not None and not isinstance(seed, Integral):
+        seed = check_random_state(seed).randint(2**31)  # refuses what is no seed
+    return Monitor(
+        tol=positive("tol", estimator.tol),
+        max_iter=count("max_iter", estimator.max_iter),
+        max_seconds=positive("max_seconds", estimator.max_seconds, infinite=True),
+        verbose=int(estimator.verbose),
+        seed=0 if seed is None else int(seed),
+    )
+
+
+def note(estimator, solution, certificate) -> None:
+    """What every fit tells of itself."""
+    estimator.certificate_ = certificate
+    estimator.history_ = solution.history
+    estimator.n_iter_ = solution.n_iter
+    estimator.solver_ = solution.solver
+    estimator.solver_reason_ = solution.why
+
+
+def linear_scores(estimator, X) -> np.ndarray:
+    """w·x + b as (n,) with two classes; with more (n, m), one column per row of ``coef_``."""
+    check_is_fitted(estimator)
+    rows = as_rows(check_rows(estimator, X, reset=False))
+    coef, intercept = estimator.coef_, estimator.intercept_
+    if len(estimator.classes_) == 2:
+        return scores(rows, coef[0]) + float(intercept[0])
+    return np.concatenate([s + intercept for _, s in score_chunks(rows, coef)])
+
+
+def warn_unless_reached(estimator, ending: Ending, certificate: Certificate, also="") -> None:
+    """Say why a fit stopped early, how good the model kept is, and how to get closer."""
+    if ending is Ending.REACHED:
+        return
+    warnings.warn(
+        f"{type(estimator).__name__} stopped before the gap asked for (tol={estimator.tol:g}): "
+        f"{ending.value}. The model kept has relative gap "
+        f"{certificate.relative_gap:.1e} ({certificate}). To get closer: {ADVICE[ending]}.{also}",
+        ConvergenceWarning,
+        stacklevel=3,
+    )

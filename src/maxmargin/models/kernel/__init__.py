@@ -1,0 +1,1 @@
+"""KernelSVM and kernel ridge regression."""

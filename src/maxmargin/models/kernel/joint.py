@@ -1,0 +1,114 @@
+"""KernelSVM with k classes at once: the "max" and the "sum" rule.
+
+The kernel matrix is factored, K = ZZᵀ, and the linear solvers for k classes work on Z: the
+same problem, exactly.  What they find is certified from kernel values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.certify.certificate import Certificate
+from ...core.certify.kernelised import Scored, certify_kernel_classes, kernel_scores
+from ...core.certify.multiclass import signed
+from ...core.kernels.features import centred, exact_features
+from ...core.kernels.kernel_block import KernelPoints, kernel_sums
+from ...core.problem.class_losses import CLASS_LOSSES
+from ...core.problem.multiclass import MulticlassProblem
+from ...core.problem.problem import costs
+from ...core.rows.rows import DenseRows
+from ...core.solve.contract import ClassPoint, Ending, Monitor
+from ...core.solve.many_class.driver import solve_classes
+from ..fitting import note
+from ..svm import joint as svm_joint
+from ..svm.joint import dual_coef
+
+__all__ = ["dual_coef", "fit", "recertify"]
+
+# Rows up to which K is held and factored.
+MOST_ROWS = 5000
+# What the multipliers alone leave of the gap is larger than that of W itself: go on, closer.
+CLOSER, ENCORES = 0.1, 8
+# Rows up to which the model is solved to rounding, so that it depends on nothing but the data.
+SMALL, EXACT, ENOUGH = 200, 1e-13, 1e-11
+
+
+def pose(model, Z, codes, weight) -> MulticlassProblem:
+    """The k-class problem on explicit features Z."""
+    c = costs(float(model.C), weight, len(codes))
+    loss = CLASS_LOSSES[model.multiclass, "hinge"]
+    k = len(model.classes_)
+    return MulticlassProblem(DenseRows(Z), codes.astype(np.int64, copy=False), c, loss, k)
+
+
+def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
+    n = len(codes)
+    if n > MOST_ROWS:
+        raise ValueError(
+            f"multiclass={model.multiclass!r} with a kernel factors the {n} × {n} kernel matrix, "
+            f"and does so for at most {MOST_ROWS} rows. Use multiclass='pairs' or 'rest', or "
+            "rank=1000 for an approximation."
+        )
+    K = kernel_sums(points, np.arange(n), np.eye(n))
+    problem = pose(model, exact_features(centred(0.5 * (K + K.T))), codes, weight)
+    del K
+    solution, certificate, slacks, beta, b = _solve(problem, points, monitor)
+    svm_joint.keep(model, problem, beta, slacks, b, _norm(problem, beta))
+    note(model, solution, certificate)
+    if certificate.holds(monitor.tol):
+        return Ending.REACHED
+    return Ending.STALLED if solution.ending is Ending.REACHED else solution.ending
+
+
+def _solve(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor):
+    """Ever closer, until the multipliers prove what was asked for."""
+    tol, start, best = monitor.tol, None, None
+    slacks, small = np.empty((len(problem.y), 2)), len(problem.y) <= SMALL
+    try:
+        for power in range(ENCORES):
+            monitor.tol = EXACT if small else tol * CLOSER**power
+            solution, _ = solve_classes(problem, monitor, "auto", start)
+            start = solution.point
+            beta, b, F = _uncentred(problem, points, start, slacks)
+            certificate = certify_kernel_classes(problem, points, None, b, beta, slacks, F)
+            if best is None or certificate.relative_gap < best[1].relative_gap:
+                best = solution, certificate, slacks.copy(), beta, b
+            stuck = solution.ending is not Ending.REACHED and not small
+            if best[1].holds(ENOUGH if small else tol) or stuck:
+                break
+    finally:
+        monitor.tol = tol
+    assert best is not None
+    return best
+
+
+def _uncentred(problem: MulticlassProblem, points: KernelPoints, point: ClassPoint, slacks):
+    """Multipliers, biases and scores under the kernel itself; at C = ∞ scaled to margin one."""
+    F = kernel_scores(points, signed(problem, point.beta)(slice(None)))
+    b = point.b - F.mean(axis=0)
+    if problem.hard:
+        certify_kernel_classes(problem, points, None, b, point.beta, slacks, F)
+        closest = 1.0 - float(slacks[problem.c > 0, 0].max())
+        if closest > 0.0:
+            return point.beta / closest, b / closest, F / closest
+    return point.beta, b, F
+
+
+def _norm(problem: MulticlassProblem, beta) -> float:
+    """‖W‖² of the multipliers, from the factor."""
+    alpha = signed(problem, beta)(slice(None))
+    return float(np.sum((problem.rows.X.T @ alpha) ** 2))  # type: ignore[union-attr]
+
+
+def recertify(model, X, codes, weight) -> Certificate:
+    """The certificate on any data; without a multiplier for every row, the dual bound is zero."""
+    points = model._expansion.prepare(X)
+    n, k = len(codes), len(model.classes_)
+    problem = pose(model, np.empty((n, 0)), codes, weight)
+    w = Scored(model._expansion.scores(points), float(model._expansion.squares(X).sum()))
+    slacks, b = np.empty((n, 2)), model.intercept_
+    if np.shape(model.alpha_) == (n, k):
+        certificate = certify_kernel_classes(problem, points, w, b, model.alpha_, slacks)
+        if certificate.feasible and certificate.dual >= 0.0:
+            return certificate
+    return certify_kernel_classes(problem, points, w, b, np.zeros((n, k)), slacks)

@@ -1,0 +1,229 @@
+"""KernelSVM: the support vector machine with a kernel in place of x·z, with proof."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ...core.kernels.gram_checks import check_gram, check_kernel
+from ...core.kernels.kernel_block import KernelPoints
+from ...core.kernels.kernels import Kernel, check_square, kernel_for
+from ..fitting import make_monitor, warn_unless_reached
+from ..reduction.votes import votes
+from ..validation import (
+    all_or_nothing,
+    check_rows,
+    check_training,
+    check_weights,
+    count,
+    one_of,
+    positive,
+)
+from . import joint as kernel_joint
+from . import nystroem as kernel_rank
+from . import reduced as kernel_reduced
+from . import two_class as kernel_two
+from .expansion import Expansion
+
+MULTICLASS = {
+    "pairs": kernel_reduced,
+    "rest": kernel_reduced,
+    "max": kernel_joint,
+    "sum": kernel_joint,
+}
+KERNELS = ["linear", "poly", "rbf", "laplacian", "cosine", "precomputed"]
+
+
+class KernelSVM(ClassifierMixin, BaseEstimator):
+    """Support vector machine with a kernel and a free bias, solved exactly, with a certificate.
+
+    Two classes: minimises  ½‖w‖² + C Σ sᵢ max(0, 1 − yᵢ (w·φ(xᵢ) + b))  over w and b, where
+    φ(x)·φ(z) = k(x, z) and w = Σ αᵢ yᵢ φ(xᵢ) is never formed.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of slack.  ``inf``: the hard margin, which raises ``NotSeparableError`` with a
+        proof when the kernel has no separator.
+    kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"} or callable
+        rbf exp(−γ‖x − z‖²), poly (γ x·z + coef0)^degree.  "precomputed": X is the (n, n) Gram
+        matrix, and (m, n) kernel values at prediction.  A callable maps two rows to a number,
+        or an (m, d) and an (n, d) matrix to an (m, n) one.
+    gamma : "scale", "auto" or float, default="scale"
+        1/(d · variance of X) for "scale", 1/d for "auto".
+    degree, coef0 : of the polynomial kernel
+    multiclass : {"pairs", "rest", "max", "sum"}, default="pairs"
+        With more than two classes: a machine for every pair, and the most duels won; one for
+        every class against the rest; or all classes at once with the largest ("max") or the
+        sum ("sum") of a row's slacks, for up to 5,000 rows.
+    rank : int or None, default=None
+        ``r``: replace the kernel by its Nyström approximation from r rows drawn by lot.  For
+        large data; the certificate then proves the approximated problem and says so.
+    tol : float, default=1e-3
+        Relative duality gap at which the fit counts as solved: the objective is then proved to
+        be within ``tol`` times itself of the optimum.  Up to some hundred rows are always
+        solved to about 1e-9.
+    cache_mb : float, default=200
+        Most memory, in megabytes, for rows of the kernel matrix; nothing else is of size n².
+    max_iter : int, default=100000
+        Most blocks of rows (Newton steps or passes where linear solvers do the work).
+    max_seconds : float, default=inf
+        Most seconds; the best model so far is kept, with its gap and a warning.
+    class_weight : dict, "balanced" or None
+        Multiplies C for the examples of each class.
+    warm_start : bool, default=False
+        Start from the present multipliers, if there is one for every row.
+    random_state : int or None
+        First block of rows, and landmarks of ``rank``.  The exact optimum does not depend on it.
+    verbose : int, default=0
+        1 prints progress a few times a second, 2 every block.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        Primal, dual, gap and KKT residuals, recomputed from kernel values in float64.
+    alpha_ : (n,) multiplier of every training point; (n, machines) or (n, k) for k classes
+    support_, support_vectors_, dual_coef_ : the points with a positive multiplier, their rows
+        (not for "precomputed") and signed multipliers:
+        ``decision_function(x) == dual_coef_ @ k(support_vectors_, x) + intercept_``
+        (with ``rank``, k is the approximated kernel)
+    support_kind_ : for each of them "margin", "inside" or "misclassified"
+    slack_ : (n,) ξᵢ; with several slacks per point, their sum
+    margin_ : 1/‖w‖ in the space of the kernel; for k classes as in ``LinearSVM``
+    gamma_ : γ as a number
+    rank_, trace_error_ : with ``rank``, the features used and the share of the kernel left out
+    history_ : list of steps with seconds, primal, dual
+    intercept_, n_iter_, solver_, solver_reason_, classes_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from maxmargin import KernelSVM
+    >>> X, y = make_circles(100, factor=0.4, noise=0.05, random_state=0)
+    >>> svm = KernelSVM(C=float("inf"), kernel="poly", degree=2).fit(X, y)
+    >>> print(svm.score(X, y), len(svm.support_), svm.certificate_.holds(1e-6))
+    1.0 4 True
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        kernel="rbf",
+        gamma="scale",
+        degree=3,
+        coef0=0.0,
+        multiclass="pairs",
+        rank=None,
+        tol=1e-3,
+        cache_mb=200.0,
+        max_iter=100_000,
+        max_seconds=np.inf,
+        class_weight=None,
+        warm_start=False,
+        random_state=None,
+        verbose=0,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.multiclass = multiclass
+        self.rank = rank
+        self.tol = tol
+        self.cache_mb = cache_mb
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit to training points X (n, d), dense or sparse, or to an (n, n) Gram matrix."""
+        with all_or_nothing(self):
+            monitor = make_monitor(self)
+            positive("C", self.C, infinite=True)
+            positive("cache_mb", self.cache_mb)
+            one_of("multiclass", self.multiclass, MULTICLASS)
+            if self.rank is not None:
+                count("rank", self.rank)
+            whole_numbers = np.dtype(getattr(X, "dtype", float)).kind in "iub"
+            X, classes, codes = check_training(self, X, y)
+            weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
+            points = self._points(X, sample_weight, whole_numbers)
+            self.classes_, self._codes = classes, codes
+            ending = self._form().fit(self, points, codes, weight, monitor)
+            self._keep_expansion(points)
+        warn_unless_reached(self, ending, self.certificate_)
+        return self
+
+    def _points(self, X, sample_weight, whole_numbers: bool) -> KernelPoints:
+        """The training points under a kernel that has been checked."""
+        if not callable(self.kernel):
+            one_of("kernel", self.kernel, KERNELS)
+        if sample_weight is not None:
+            sample_weight = np.asarray(sample_weight, dtype=np.float64)
+        kernel: Kernel = kernel_for(
+            X, self.kernel, self.gamma, self.degree, self.coef0, sample_weight
+        )
+        if kernel.precomputed:
+            X = check_gram(X, whole_numbers)
+        points = KernelPoints(X, kernel)
+        if callable(kernel.name):
+            check_kernel(points)
+        self.gamma_ = kernel.gamma
+        return points
+
+    def _form(self) -> ModuleType:
+        """How the problem is posed: approximated, two classes, k at once, or two at a time."""
+        if self.rank is not None:
+            return kernel_rank
+        return kernel_two if len(self.classes_) == 2 else MULTICLASS[self.multiclass]
+
+    def _keep_expansion(self, points: KernelPoints) -> None:
+        """What prediction needs of the training points; of landmarks, the form has kept it."""
+        self.__dict__.pop("support_vectors_", None)
+        if not points.kernel.precomputed:
+            self.support_vectors_ = points.X[self.support_]
+        if self.rank is None:
+            self._expansion = Expansion.of(points, self.support_, self.dual_coef_.T)
+
+    @property
+    def dual_coef_(self):
+        """Signed multipliers of the support vectors, one row per machine or class."""
+        check_is_fitted(self)
+        return self._form().dual_coef(self)
+
+    def _recertify(self, X, codes, weight):
+        if self._expansion.points.kernel.precomputed:
+            check_square(X)
+        return self._form().recertify(self, X, codes, weight)
+
+    def decision_function(self, X):
+        """w·φ(x) + b for every row: positive on the side of ``classes_[1]``.
+
+        With k classes (n, k): the score of every class; for ``multiclass="pairs"`` the number
+        of duels it wins, ties broken by how clearly.
+        """
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        F = self._expansion.scores(self._expansion.prepare(X)) + self.intercept_
+        if len(self.classes_) == 2:
+            return F[:, 0]
+        return votes(F, len(self.classes_)) if self.multiclass == "pairs" else F
+
+    def predict(self, X):
+        """The label of the side on which each row lies, or of the class with the best score."""
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = not callable(self.kernel)
+        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
+        return tags

@@ -1,0 +1,56 @@
+"""KernelSVM with k classes, two at a time: each against the rest, or every pair."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...core.certify.certificate import Certificate
+from ...core.certify.kernelised import Scored
+from ...core.certify.repair import repair
+from ...core.kernels.kernel_block import KernelPoints
+from ...core.solve.contract import Ending, Monitor
+from ...core.solve.kernel.driver import solve_kernel
+from ..fitting import note
+from ..svm.reduced import Machines, count_machines, dual_coef, questions, together
+from . import two_class as kernel_two
+
+__all__ = ["dual_coef", "fit", "recertify"]
+
+
+def part(points: KernelPoints, some: np.ndarray) -> KernelPoints:
+    """Some of the points; of a Gram matrix, those rows and columns."""
+    X = points.X[some]
+    return KernelPoints(X[:, some] if points.kernel.precomputed else X, points.kernel, like=points)
+
+
+def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
+    n = len(codes)
+    count = count_machines(model, n)
+    warm = model.warm_start and getattr(model, "alpha_", np.empty(0)).shape == (n, count)
+    machines, whole = Machines(n, count), kernel_two.pose(model, points, codes, weight)
+    for q, (problem, some) in enumerate(questions(model, codes, whole, part)):
+        start = repair(problem, model.alpha_[some, q]) if warm else None
+        solution, certificate = solve_kernel(problem, monitor, model.cache_mb, start)
+        norm = float(solution.alpha * problem.y @ solution.scores)
+        machines.add(problem, some, solution.alpha, solution.scores, solution.b, norm, certificate)
+        machines.end(solution.ending)
+    machines.keep(model)
+    note(model, replace(solution, n_iter=max(1, monitor.n_iter)), together(model, machines.parts))
+    return machines.ending
+
+
+def recertify(model, X, codes, weight) -> Certificate:
+    """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
+    expansion = model._expansion
+    points = expansion.prepare(X)
+    F, squares = expansion.scores(points), expansion.squares(X)
+    whole = kernel_two.pose(model, points, codes, weight)
+    same = len(model.alpha_) == len(codes)
+    proofs = []
+    for q, (problem, some) in enumerate(questions(model, codes, whole, part)):
+        w, b = Scored(F[some, q], float(squares[q])), float(model.intercept_[q])
+        alpha = model.alpha_[some, q] if same else np.empty(0)
+        proofs.append(kernel_two.best_proof(problem, w, b, alpha))
+    return together(model, proofs)

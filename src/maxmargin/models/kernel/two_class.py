@@ -1,0 +1,59 @@
+"""KernelSVM with two classes: one multiplier per row, w in the space of the kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.certify.certificate import Certificate
+from ...core.certify.kernelised import Scored, certify_kernel
+from ...core.certify.repair import repair
+from ...core.kernels.kernel_block import KernelPoints
+from ...core.problem.kernelised import KernelProblem
+from ...core.problem.losses import Hinge
+from ...core.problem.problem import costs
+from ...core.solve.contract import Ending, Monitor
+from ...core.solve.kernel.driver import solve_kernel
+from ..fitting import note
+from ..svm import two_class as svm_two
+
+dual_coef = svm_two.dual_coef
+
+
+def pose(model, points: KernelPoints, codes, weight) -> KernelProblem:
+    """The two-class problem of the model's parameters; class 1 is the positive side."""
+    y = np.where(codes == 1, 1.0, -1.0)
+    return KernelProblem(points, y, costs(float(model.C), weight, len(y)), Hinge())
+
+
+def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
+    problem = pose(model, points, codes, weight)
+    warm = model.warm_start and getattr(model, "alpha_", np.empty(0)).shape == problem.y.shape
+    start = repair(problem, model.alpha_) if warm else None
+    solution, certificate = solve_kernel(problem, monitor, model.cache_mb, start)
+    norm = float(solution.alpha * problem.y @ solution.scores)
+    svm_two.keep(model, problem, solution.alpha, solution.scores, solution.b, norm)
+    note(model, solution, certificate)
+    return solution.ending
+
+
+def recertify(model, X, codes, weight) -> Certificate:
+    """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
+    points = model._expansion.prepare(X)
+    problem = pose(model, points, codes, weight)
+    w = Scored(model._expansion.scores(points)[:, 0], float(model._expansion.squares(X)[0]))
+    return best_proof(problem, w, float(model.intercept_[0]), model.alpha_)
+
+
+def best_proof(problem: KernelProblem, w: Scored, b: float, alpha: np.ndarray) -> Certificate:
+    """With the multipliers given if they are feasible, else rebuilt from margins, or none."""
+    if len(alpha) == len(problem.y):
+        certificate = certify_kernel(problem, w, b, alpha)
+        if certificate.feasible and certificate.dual >= 0.0:
+            return certificate
+    margins = problem.y * (w.f + b)
+    limit, size = (1.0 + 1e-6, 1.0) if problem.hard else (1.0, problem.c)
+    guess = np.where((problem.c > 0) & (margins < limit), size, 0.0)
+    certificate = certify_kernel(problem, w, b, repair(problem, guess))
+    if certificate.feasible and certificate.dual >= 0.0:
+        return certificate
+    return certify_kernel(problem, w, b, np.zeros(len(problem.y)))

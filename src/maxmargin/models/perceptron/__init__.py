@@ -1,0 +1,1 @@
+"""Perceptrons, their runs, and the bound on their updates."""

@@ -1,0 +1,1 @@
+"""Rankers, and the preferences they learn from."""

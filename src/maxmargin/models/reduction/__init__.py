@@ -1,0 +1,1 @@
+"""k classes as many questions of two: OneVsRest and OneVsOne."""

@@ -1,0 +1,219 @@
+"""What OneVsRest and OneVsOne share: k classes reduced to many questions of two."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
+
+from ..validation import all_or_nothing, check_rows, check_training, check_weights
+from .fit_many import fit_many
+
+UNDECIDED = -1
+
+
+class Guess:
+    """The default of ``unknown``: no point is left undecided.  ``None`` is a label."""
+
+
+class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
+    """Classifiers of two classes, and a way to agree on one of k.
+
+    A subclass says which questions there are, and what the answers mean: how much each
+    class has for itself (``_contest``) and which classes claim a point (``_claimed``).
+    """
+
+    estimator: Any
+    unknown: Any
+    n_jobs: int | None
+    verbose: int
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit all classifiers to X (n, d), dense or sparse, and labels y of any kind."""
+        with all_or_nothing(self):
+            _check_base(self)
+            _check_label(self.unknown)
+            X, classes, codes = check_training(self, X, y, **_accepts(self.estimator))
+            weight = None
+            if sample_weight is not None:
+                _check_takes_weights(self)
+                weight = check_weights(self, X, codes, classes, sample_weight, None)
+            self.classes_ = classes
+            _check_new(self.unknown, classes)
+            jobs = {
+                name: partial(self._fit_one, question, X, codes, weight)
+                for name, question in self._questions(codes).items()
+            }
+            self.estimators_ = fit_many(type(self).__name__, jobs, self.n_jobs, self.verbose)
+        return self
+
+    @abstractmethod
+    def _questions(self, codes) -> dict[str, Any]:
+        """What the classifiers are to tell apart, by the name it has in messages."""
+
+    @abstractmethod
+    def _fit_one(self, question, X, codes, weight):
+        """The classifier that answers one of the questions."""
+
+    def _fit_base(self, X, target, weight):
+        given = {} if weight is None else {"sample_weight": weight}
+        return clone(self.estimator).fit(X, target, **given)
+
+    def _ask(self, X, ask: Callable) -> np.ndarray:
+        """(n, number of classifiers): what each classifier says of each row."""
+        check_is_fitted(self, "estimators_")
+        X = check_rows(self, X, reset=False, **_accepts(self.estimator))
+        models = enumerate(self.estimators_)
+        return np.column_stack([ask(model, self._seen_by(place, X)) for place, model in models])
+
+    def _seen_by(self, place: int, X):
+        """The columns of X that the classifier at this place knows."""
+        return X
+
+    @abstractmethod
+    def _contest(self, answers) -> np.ndarray:
+        """(n, k) from the answers: the class with the most wins."""
+
+    @abstractmethod
+    def _claimed(self, answers) -> np.ndarray:
+        """(n, k) from the answers: which classes claim the point."""
+
+    def claims(self, X):
+        """(n, k) booleans: which classes claim each row.
+
+        A row with exactly one claim is decided.  All others are what ``unknown`` names.
+        """
+        return self._claimed(self._ask(X, confidence))
+
+    def decision_function(self, X):
+        """(n, k): the class with the most wins; (n,) for two, positive for ``classes_[1]``."""
+        answers = self._ask(X, confidence)
+        return answers[:, 0] if len(self.classes_) == 2 else self._contest(answers)
+
+    def predict(self, X):
+        """The class of each row, or the label ``unknown`` where it was given and none is sure."""
+        answers = self._ask(X, confidence)
+        claimed = self._claimed(answers)
+        decided = claimed.sum(axis=1) == 1
+        winner = claimed.argmax(axis=1)
+        if self.unknown is Guess:
+            winner[~decided] = self._contest(answers[~decided]).argmax(axis=1)
+            return self.classes_[winner]
+        winner[~decided] = UNDECIDED
+        return label(self.classes_, winner, self.unknown)
+
+    def score(self, X, y, sample_weight=None):
+        """The share of rows whose label is predicted.  Undecided rows count as errors."""
+        if self.unknown is Guess:
+            return super().score(X, y, sample_weight)
+        right = self.predict(X) == column_or_1d(y)
+        return float(np.average(right, weights=sample_weight))
+
+    @property
+    def coef_(self):
+        """(number of classifiers, d): the weights of ``estimators_``, where they have some."""
+        return np.vstack([model.coef_ for model in self.estimators_])
+
+    @property
+    def intercept_(self):
+        """(number of classifiers,): the biases of ``estimators_``, where they have some."""
+        return np.concatenate([np.ravel(model.intercept_) for model in self.estimators_])
+
+    @property
+    def certificates_(self):
+        """The certificates of ``estimators_``, where they have some."""
+        return [model.certificate_ for model in self.estimators_]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        base = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = base.sparse
+        tags.input_tags.allow_nan = base.allow_nan
+        tags.input_tags.pairwise = base.pairwise
+        return tags
+
+
+def confidence(model, X) -> np.ndarray:
+    """How sure a classifier of two classes is of the second: positive where it says so.
+
+    Its decision function; without one, its probability less ½; without either, ±1.
+    """
+    if hasattr(model, "decision_function"):
+        return np.ravel(model.decision_function(X))
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X)[:, 1] - 0.5
+    return np.where(model.predict(X) == 1, 1.0, -1.0)
+
+
+def label(classes: np.ndarray, winner: np.ndarray, unknown) -> np.ndarray:
+    """The classes of the winners, and ``unknown`` where there is none.
+
+    The array is of the classes' own kind if that can hold ``unknown`` unchanged (−1 among
+    whole numbers, nan among floats, a word among words), and else one of objects.
+    """
+    answer = np.full(len(winner), unknown, dtype=_common_type(classes, unknown))
+    decided = winner != UNDECIDED
+    answer[decided] = classes[winner[decided]]
+    return answer
+
+
+def _common_type(classes: np.ndarray, unknown) -> np.dtype:
+    own, kind = classes.dtype, np.asarray(unknown).dtype
+    if own.kind == "f" and kind.kind in "iuf":
+        return own
+    if own.kind in "iu" and kind.kind in "iu":
+        wide = np.result_type(own, np.min_scalar_type(unknown))
+        return wide if wide.kind in "iu" else np.dtype(object)
+    return np.result_type(own, kind) if own.kind == kind.kind else np.dtype(object)
+
+
+def _accepts(estimator) -> dict:
+    """How scikit-learn is to check data that a base will be given."""
+    tags = get_tags(estimator).input_tags
+    return {
+        "accept_sparse": "csr" if tags.sparse else False,
+        "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
+    }
+
+
+def _check_base(model) -> None:
+    base = model.estimator
+    answers = ("decision_function", "predict_proba", "predict")
+    able = hasattr(base, "fit") and any(hasattr(base, name) for name in answers)
+    if isinstance(base, type) or not able or is_regressor(base):
+        raise TypeError(
+            f"{type(model).__name__} needs a classifier of two classes, such as LinearSVM(): an "
+            "object with fit and with decision_function, predict_proba or predict. "
+            f"Got estimator={base!r}."
+        )
+
+
+def _check_takes_weights(model) -> None:
+    if not has_fit_parameter(model.estimator, "sample_weight"):
+        base = type(model.estimator).__name__
+        raise TypeError(
+            f"{type(model).__name__}.fit was given sample_weight, which {base}.fit does not take. "
+            "Leave the weights out, or use a base that takes them, such as LinearSVM()."
+        )
+
+
+def _check_new(unknown, classes: np.ndarray) -> None:
+    """A label for what is not known must not be one of the classes."""
+    if unknown is not Guess and unknown in classes.tolist():
+        raise ValueError(
+            f"unknown={unknown!r} is one of the classes in y, so nobody could tell the two apart. "
+            "Choose another label, such as 'unknown', -1 or None."
+        )
+
+
+def _check_label(unknown) -> None:
+    if np.ndim(unknown) != 0:
+        raise ValueError(
+            f"unknown must be a single label, such as 'unknown', -1 or None, got {unknown!r}."
+        )

@@ -1,0 +1,1 @@
+"""Linear classifiers by regression: logistic, least squares, Fisher."""

@@ -1,0 +1,214 @@
+"""FisherDiscriminant: class means against the spread within the classes."""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+from scipy.special import expit, log_softmax, softmax
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted
+
+from ...core.certify.fisher import FisherCriterion
+from ...core.solve.closed_form.discriminant import Directions, directions, recertify
+from ...core.solve.closed_form.within import Spread, spread_within
+from ...core.solve.threads import one_blas_thread
+from ..fitting import linear_scores
+from ..validation import all_or_nothing, check_rows, check_training, check_weights, count, one_of
+
+
+class FisherDiscriminant(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+):
+    """Fisher's linear discriminant for two and k classes: directions, and a classifier on them.
+
+    The directions maximise  J(w) = wᵀ S_b w / wᵀ Σ w, the spread of the class means for the
+    spread within the classes; ``transform`` projects on them.  ``predict`` takes the class of the
+    nearest mean in the metric Σ⁻¹, moved by the priors: for normal classes of equal covariance
+    that is Bayes' rule.
+
+    Parameters
+    ----------
+    covariance : {"within", "none"}, default="within"
+        "within": Σ is the pooled covariance of the classes (divided by n, as scikit-learn's
+        ``LinearDiscriminantAnalysis(solver="lsqr")`` does).  "none": means only, the line between
+        the means is the direction; Σ is the mean variance times the identity.
+    shrinkage : None, float in [0, 1] or "auto", default=None
+        Mixes Σ with its mean variance times the identity; "auto" by Ledoit and Wolf, class by
+        class.  Needed where there are fewer rows than columns; without it directions in
+        which the classes have no spread at all are left out.
+    threshold : {"priors", "midpoint"}, default="priors"
+        "midpoint" puts boundaries half way between the means, whatever the classes' sizes.
+    priors : array-like of k shares or None
+        Default: the shares of the classes in y.
+    n_components : int or None
+        Directions of ``transform``, at most k − 1, which is the default.
+
+    Attributes
+    ----------
+    coef_, intercept_ : scores w·x + b, (k, d) and (k,); with two classes (1, d) and (1,)
+    scalings_ : (d, components), the directions, with scalingsᵀ Σ scalings = 1
+    criterion_ : J of each;  explained_variance_ratio_ : their shares of the sum over all
+    means_ : (k, d);  xbar_ : their mean;  priors_ : (k,)
+    certificate_ : FisherCriterion
+        J recomputed from the projected data, and the bound no direction exceeds.
+    classes_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import FisherDiscriminant
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = FisherDiscriminant().fit(X, y)
+    >>> model.transform(X).shape, model.criterion_.round(3)
+    ((150, 2), array([32.192,  0.285]))
+    >>> model.certificate_.holds(1e-9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        covariance="within",
+        shrinkage=None,
+        threshold="priors",
+        priors=None,
+        n_components=None,
+    ):
+        self.covariance = covariance
+        self.shrinkage = shrinkage
+        self.threshold = threshold
+        self.priors = priors
+        self.n_components = n_components
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""
+        with all_or_nothing(self), one_blas_thread():
+            one_of("covariance", self.covariance, ["within", "none"])
+            one_of("threshold", self.threshold, ["priors", "midpoint"])
+            X, classes, codes = check_training(self, X, y)
+            weight = check_weights(self, X, codes, classes, sample_weight, None)
+            self.classes_ = classes
+            self.priors_ = self._check_priors(codes, weight)
+            most = self._check_components(X)
+            self._check_shrinkage(sample_weight)
+            spread, means = self._spread(X, codes, weight)
+            self.means_, self.xbar_ = means, self.priors_ @ means
+            H = (means - self.xbar_).T
+            self._keep(directions(spread, H, self.priors_, most), H)
+        return self
+
+    def _spread(self, X, codes, weight) -> tuple[Spread, np.ndarray]:
+        return spread_within(X, codes, weight, self.priors_, self.covariance, self.shrinkage)
+
+    def _keep(self, found: Directions, H) -> None:
+        """Scores of the classes: x·Y_c − ½ m_c·Y_c + log π_c, about the mean of the means."""
+        if found.certificate.rank == 0:
+            raise ValueError(
+                "FisherDiscriminant found no spread within the classes: every point equals the "
+                "mean of its class. Use covariance='none', or more examples of each class."
+            )
+        Y, share = found.Y, self.priors_
+        b = -0.5 * np.einsum("ij,ij->j", H, Y) - self.xbar_ @ Y
+        if self.threshold == "priors":
+            b = b + np.log(share)
+        W = Y.T
+        if len(share) == 2:
+            W, b = W[1:] - W[:1], b[1:] - b[:1]
+        self.coef_, self.intercept_ = np.ascontiguousarray(W), b
+        self.scalings_, self.criterion_ = found.V, found.J
+        total = float(np.einsum("ij,ij,j->", H, Y, share))
+        self.explained_variance_ratio_ = found.J / total if total > 0 else found.J
+        self.certificate_ = found.certificate
+
+    # --- what was asked -----------------------------------------------------------------
+
+    def _check_priors(self, codes, weight) -> np.ndarray:
+        k = len(self.classes_)
+        if self.priors is None:
+            mass = np.bincount(codes, weight, k)
+            return mass / mass.sum()
+        priors = np.asarray(self.priors, dtype=np.float64)
+        if priors.shape != (k,) or not (priors > 0).all() or abs(priors.sum() - 1) > 1e-8:
+            raise ValueError(
+                f"priors must be {k} positive numbers that add up to 1, one for each of "
+                f"{self.classes_.tolist()}, got priors={self.priors!r}."
+            )
+        return priors / priors.sum()
+
+    def _check_components(self, X) -> int:
+        limit = min(len(self.classes_) - 1, X.shape[1])
+        if self.n_components is None:
+            return limit
+        if count("n_components", self.n_components) > limit:
+            raise ValueError(
+                f"n_components must be at most {limit}, the smaller of the number of features "
+                f"({X.shape[1]}) and of classes less one ({len(self.classes_) - 1}), got "
+                f"n_components={self.n_components}."
+            )
+        return int(self.n_components)
+
+    def _check_shrinkage(self, sample_weight) -> None:
+        given = self.shrinkage
+        if given is None:
+            return
+        if isinstance(given, str):
+            one_of("shrinkage", given, ["auto"])
+            if sample_weight is not None:
+                raise ValueError(
+                    "shrinkage='auto' is defined for examples of equal weight, got sample_weight. "
+                    "Give shrinkage a number between 0 and 1."
+                )
+        elif not isinstance(given, Real) or isinstance(given, bool) or not 0 <= float(given) <= 1:
+            raise ValueError(
+                "shrinkage must be None, 'auto' or a number between 0 and 1, got "
+                f"shrinkage={given!r}."
+            )
+
+    # --- what it can do -------------------------------------------------------------------
+
+    def _recertify(self, X, codes, weight) -> FisherCriterion:
+        with one_blas_thread():
+            spread, means = self._spread(X, codes, weight)
+            H = (means - self.priors_ @ means).T
+            return recertify(spread, H, self.priors_, self.scalings_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.scalings_.shape[1]
+
+    def transform(self, X):
+        """Project on the directions: (n, components), centred at the mean of the means."""
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        return np.asarray(X @ self.scalings_) - self.xbar_ @ self.scalings_
+
+    def decision_function(self, X):
+        """The logarithm of each class's share at x, (n, k), up to a constant per row; with two
+        classes (n,), the log-odds of ``classes_[1]``."""
+        return linear_scores(self, X)
+
+    def predict(self, X):
+        """The most probable class."""
+        f = self.decision_function(X)
+        return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+
+    def predict_proba(self, X):
+        """Probabilities of the classes, if each is normal with covariance Σ."""
+        f = self.decision_function(X)
+        return np.column_stack([expit(-f), expit(f)]) if f.ndim == 1 else softmax(f, axis=1)
+
+    def predict_log_proba(self, X):
+        """Logarithms of ``predict_proba``, without underflow."""
+        f = self.decision_function(X)
+        return log_softmax(np.column_stack([np.zeros_like(f), f]) if f.ndim == 1 else f, axis=1)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,182 @@
+"""LogisticRegression: two or more classes, with probabilities and with proof."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import log_expit, log_softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from ...core.certify.certificate import Certificate
+from ...core.certify.softmax import certify_softmax
+from ...core.problem.class_losses import Softmax
+from ...core.problem.losses import Logistic
+from ...core.problem.multiclass import MulticlassProblem
+from ...core.problem.problem import Bias, Problem, costs
+from ...core.rows.rows import as_rows
+from ...core.solve.softmax.driver import SOLVERS, certify_logistic, solve_logistic
+from ...core.solve.softmax.path_state import PathState
+from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
+from ..validation import (
+    all_or_nothing,
+    check_training,
+    check_weights,
+    one_of,
+    positive,
+)
+
+
+class LogisticRegression(ClassifierMixin, BaseEstimator):
+    """Logistic regression with free biases, solved exactly, with a certificate.
+
+    Two classes: minimises  ½‖w‖² + C Σ sᵢ log(1 + exp(−yᵢ(w·xᵢ + b)))  over w and b.
+    More: minimises  ½‖W‖² + C Σ sᵢ (log Σ_c exp(W_c·xᵢ + b_c) − (W_y·xᵢ + b_y)), the softmax
+    loss, over all W_c and b_c.  The biases are not penalised; these are the problems of
+    scikit-learn's ``LogisticRegression``.  For two classes softmax with C is the first
+    problem with 2C.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of the losses.  It must be finite: on separable data larger weights are always
+        better, so without the norm there is no best model.
+    tol : float, default=1e-6
+        Relative duality gap at which the fit counts as solved: the objective is then
+        proved to be within ``tol`` times itself of the optimum.
+    max_iter : int, default=10000
+        Most iterations (quasi-Newton steps, or passes over the data).
+    max_seconds : float, default=inf
+        Most seconds; the best model so far is kept, with its gap and a warning.
+    fit_intercept : bool, default=True
+    class_weight : dict, "balanced" or None
+        Multiplies C for the examples of each class.
+    solver : {"auto", "newton", "descent"}, default="auto"
+        What was chosen and why is told in ``solver_`` and ``solver_reason_``.
+    warm_start : bool, default=False
+        Start from the present solution.
+    random_state : int or None
+        Order of visits in ``descent`` and choice of rows in ``newton``.  The optimum does
+        not depend on it.
+    verbose : int, default=0
+        1 prints progress a few times a second, 2 every iteration.
+
+    Attributes
+    ----------
+    coef_, intercept_ : (1, d) and (1,) for two classes, (k, d) and (k,) for more, in float64
+    certificate_ : Certificate
+        Primal, dual and gap, recomputed from the data in float64.
+    history_ : list of steps with seconds, primal, dual
+    n_iter_, solver_, solver_reason_, classes_, n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from maxmargin import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LogisticRegression().fit(X, y)
+    >>> print(model.predict(X[[0, 60, 120]]), model.predict_proba(X[:1]).round(2))
+    [0 1 2] [[0.98 0.02 0.  ]]
+    >>> model.certificate_.holds(1e-6)
+    True
+    """
+
+    def __init__(
+        self,
+        C=1.0,
+        *,
+        tol=1e-6,
+        max_iter=10_000,
+        max_seconds=np.inf,
+        fit_intercept=True,
+        class_weight=None,
+        solver="auto",
+        warm_start=False,
+        random_state=None,
+        verbose=0,
+    ):
+        self.C = C
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.solver = solver
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit to training points X (n, d), dense or sparse, and labels y of any kinds."""
+        with all_or_nothing(self):
+            X, classes, codes = check_training(self, X, y)
+            weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
+            return self._fit_checked(X, classes, codes, weight)
+
+    def _fit_checked(self, X, classes, codes, weight, memory: PathState | None = None):
+        """Fit to data that are validated, with class weights already in ``weight``."""
+        with all_or_nothing(self):
+            monitor = make_monitor(self)
+            one_of("solver", self.solver, ["auto", *SOLVERS])
+            problem = self._problem(X, codes, weight, len(classes))
+            start = self._start(problem) if self.warm_start else None
+            solution, certificate = solve_logistic(problem, monitor, self.solver, start, memory)
+            self.classes_ = classes
+            self.coef_ = solution.W
+            self.intercept_ = solution.b
+            note(self, solution, certificate)
+        if certificate is not None:
+            warn_unless_reached(self, solution.ending, certificate)
+        return self
+
+    def _problem(self, X, codes, weight, k: int) -> Problem | MulticlassProblem:
+        if isinstance(self.C, float) and np.isinf(self.C):
+            raise ValueError(
+                f"C must be finite, got C={self.C!r}: without the norm there is no best model "
+                "on separable data, where larger weights always fit better. "
+                "Use a large C, or LinearSVM(C=inf) for the widest margin."
+            )
+        c = costs(positive("C", self.C), weight, len(codes))
+        bias = Bias.FREE if self.fit_intercept else Bias.NONE
+        if k == 2:
+            return Problem(as_rows(X), np.where(codes == 1, 1.0, -1.0), c, Logistic(), bias)
+        y = np.asarray(codes, dtype=np.int64)
+        return MulticlassProblem(as_rows(X), y, c, Softmax(), k, bias)
+
+    def _start(self, problem) -> tuple[np.ndarray, np.ndarray] | None:
+        """The present solution, if there is one for as many classes and columns."""
+        rows = problem.k if isinstance(problem, MulticlassProblem) else 1
+        if not hasattr(self, "coef_") or self.coef_.shape != (rows, problem.shape[1]):
+            return None
+        b = self.intercept_ if self.fit_intercept else np.zeros(rows)
+        return self.coef_, b
+
+    def _recertify(self, X, codes, weight) -> Certificate:
+        """The certificate of the model's numbers on other data."""
+        problem = self._problem(X, codes, weight, len(self.classes_))
+        if isinstance(problem, MulticlassProblem):
+            return certify_softmax(problem, self.coef_, self.intercept_)
+        return certify_logistic(problem, self.coef_[0], float(self.intercept_[0]))
+
+    def decision_function(self, X):
+        """Scores: w·x + b as (n,) for two classes, one column per class for more."""
+        return linear_scores(self, X)
+
+    def predict(self, X):
+        """The most probable label of every row."""
+        s = self.decision_function(X)
+        return self.classes_[(s > 0).astype(int) if s.ndim == 1 else s.argmax(axis=1)]
+
+    def predict_log_proba(self, X):
+        """log p of every row and class, accurate however small p is."""
+        s = self.decision_function(X)
+        if s.ndim == 1:
+            return np.column_stack([log_expit(-s), log_expit(s)])
+        return log_softmax(s, axis=1)
+
+    def predict_proba(self, X):
+        """p of every row and class."""
+        return np.exp(self.predict_log_proba(X))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

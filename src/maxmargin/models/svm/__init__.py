@@ -1,0 +1,1 @@
+"""LinearSVM, for two classes and k."""

@@ -1,0 +1,163 @@
+"""LinearSVM with k classes, two at a time: each against the rest, or every pair.
+
+The two-class problems share nothing, so their sum is one problem; its primal and dual are
+the sums of theirs, and so is the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import combinations
+from typing import TypeVar
+
+import numpy as np
+
+from ...core.certify.certificate import Certificate
+from ...core.problem.problem import Problem
+from ...core.rows.rows import take
+from ...core.solve.contract import Ending, Monitor, Point
+from ...core.solve.two_class.driver import SOLVERS, solve
+from ..fitting import note
+from ..validation import one_of
+from . import two_class as svm_two
+
+P = TypeVar("P", bound=Problem)
+RULES = {"rest": "one against the rest", "pairs": "one against one"}
+_EVERY_ROW = slice(None)
+# Multipliers of all machines that are kept in one array.
+MOST_MULTIPLIERS = 5e8
+
+
+def questions(model, codes, whole: P, part: Callable) -> Iterator[tuple[P, slice | np.ndarray]]:
+    """The two-class problems, each with the rows it is about.  The first class is positive.
+
+    ``whole`` has all rows, and ``part(whole.rows, some)`` are some of them.
+    """
+    k = len(model.classes_)
+    if model.multiclass == "rest":
+        for c in range(k):
+            yield replace(whole, y=np.where(codes == c, 1.0, -1.0)), _EVERY_ROW
+        return
+    for a, c in combinations(range(k), 2):
+        some = np.flatnonzero((codes == a) | (codes == c))
+        y = np.where(codes[some] == a, 1.0, -1.0)
+        yield replace(whole, rows=part(whole.rows, some), y=y, c=whole.c[some]), some
+
+
+def count_machines(model, n: int) -> int:
+    """How many two-class machines there are; refuses more multipliers than fit memory."""
+    k = len(model.classes_)
+    count = k if model.multiclass == "rest" else k * (k - 1) // 2
+    if n * count > MOST_MULTIPLIERS:
+        raise ValueError(
+            f"multiclass={model.multiclass!r} keeps {n} × {count} multipliers here, "
+            f"{8e-9 * n * count:.0f} GB. Use OneVsOne or OneVsRest around "
+            f"{type(model).__name__}, which keep them by machine, or multiclass='max'."
+        )
+    return count
+
+
+class Machines:
+    """The answers of all machines, put together one by one."""
+
+    def __init__(self, n: int, count: int):
+        self.intercept, self.alpha = np.empty(count), np.zeros((n, count))
+        self.slack, self.worst, self.norm = np.zeros(n), np.full(n, -np.inf), np.zeros(count)
+        self.parts: list[Certificate] = []
+        self.ending = Ending.REACHED
+
+    def add(self, problem: Problem, some, alpha, f, b: float, norm: float, certificate) -> None:
+        """One more machine: multipliers, scores w·x without the bias, b, ‖w‖² and its proof."""
+        q = len(self.parts)
+        self.intercept[q], self.alpha[some, q], self.norm[q] = b, alpha, norm
+        z = np.where(problem.c > 0, 1.0 - problem.y * (f + b), -np.inf)
+        self.slack[some] += np.maximum(0.0, z)
+        self.worst[some] = np.maximum(self.worst[some], z)
+        self.parts.append(certificate)
+
+    def end(self, ending: Ending) -> None:
+        """Note how a machine ended; the first that fell short speaks for all."""
+        if ending is Ending.INTERRUPTED:
+            raise KeyboardInterrupt  # the other classifiers do not exist yet
+        if self.ending is Ending.REACHED:
+            self.ending = ending
+
+    def keep(self, model) -> None:
+        model.intercept_, model.alpha_, model.slack_ = self.intercept, self.alpha, self.slack
+        model.support_ = np.flatnonzero(self.alpha.any(axis=1))
+        model.support_kind_ = svm_two.kinds_of(self.worst, False)[model.support_]
+        most = float(self.norm.max())
+        model.margin_ = 1.0 / float(np.sqrt(most)) if most > 0 else np.inf
+
+
+def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
+    one_of("solver", model.solver, ["auto", *SOLVERS])
+    n, d = X.shape
+    count = count_machines(model, n)
+    warm = model.warm_start and getattr(model, "coef_", np.empty(0)).shape == (count, d)
+    warm = warm and getattr(model, "alpha_", np.empty(0)).shape == (n, count)
+    coef, machines = np.empty((count, d)), Machines(n, count)
+    whole = svm_two.pose(model, X, codes, weight)
+    for q, (problem, some) in enumerate(questions(model, codes, whole, take)):
+        start = None
+        if warm:
+            start = Point(model.coef_[q], float(model.intercept_[q]), model.alpha_[some, q])
+        solution, certificate = solve(problem, monitor, model.solver, start)
+        w, b, alpha = solution.point
+        coef[q] = w
+        machines.add(problem, some, alpha, solution.scores, b, float(w @ w), certificate)
+        machines.end(solution.ending)
+    model.coef_ = coef
+    machines.keep(model)
+    note(model, replace(solution, n_iter=max(1, monitor.n_iter)), together(model, machines.parts))
+    return machines.ending
+
+
+def keep_some(model, found: list[tuple[np.ndarray, np.ndarray]]) -> None:
+    """Of each machine the multipliers of some rows, by their numbers; for fits that have no array
+    of all rows."""
+    rows, values = zip(*found, strict=True)
+    model._alpha_rows, model._alpha_values = np.concatenate(rows), np.concatenate(values)
+    which = [np.full(len(some), q) for q, some in enumerate(rows)]
+    model._alpha_machines = np.concatenate(which)
+
+
+def dual_coef(model) -> np.ndarray:
+    """yα of the support vectors in every machine, (machines, n_support)."""
+    k, codes = len(model.classes_), model._codes[model.support_]
+    firsts = range(k) if model.multiclass == "rest" else [a for a, _ in combinations(range(k), 2)]
+    signs = np.where(codes[None, :] == np.array(firsts)[:, None], 1.0, -1.0)
+    return signs * model.alpha_[model.support_].T
+
+
+def together(model, parts: list[Certificate]) -> Certificate:
+    """The certificate of the sum of the two-class problems."""
+    kinds = ("zero", "free", "bound")
+    # One part's gap below zero must not hide another's above: then the sum proves nothing.
+    sound = all(part.sound for part in parts)
+    return Certificate(
+        primal=sum(part.primal for part in parts),
+        dual=sum(part.dual for part in parts) if sound else np.inf,
+        kkt_violation={kind: max(part.kkt_violation[kind] for part in parts) for kind in kinds},
+        stationarity=max(part.stationarity for part in parts),
+        bias_residual=max(part.bias_residual for part in parts),
+        box_violation=max(part.box_violation for part in parts),
+        problem=f"{len(parts)} two-class problems ({RULES[model.multiclass]}), "
+        f"the first: {parts[0].problem}",
+    )
+
+
+def recertify(model, X, codes, weight) -> Certificate:
+    """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
+    streamed = not hasattr(model, "alpha_")
+    same = not streamed and len(model.alpha_) == len(codes)
+    parts = []
+    whole = svm_two.pose(model, X, codes, weight)
+    for q, (problem, some) in enumerate(questions(model, codes, whole, take)):
+        w, b = model.coef_[q], float(model.intercept_[q])
+        alpha = model.alpha_[some, q] if same else None
+        if streamed:
+            alpha = svm_two.known_multipliers(model, problem, w, b, q, some)
+        parts.append(svm_two.best_proof(problem, w, b, alpha))
+    return together(model, parts)

@@ -1,0 +1,137 @@
+"""LinearSVM with two classes: one hyperplane, one multiplier per row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.certify.certificate import Certificate, certify
+from ...core.certify.repair import repair
+from ...core.problem.losses import LOSSES, Hinge, slope
+from ...core.problem.problem import Problem, costs
+from ...core.rows.rows import as_rows, scores
+from ...core.solve.contract import Ending, Monitor, Point
+from ...core.solve.two_class.driver import SOLVERS, solve
+from ..fitting import note
+from ..validation import one_of
+
+# A slack below this is rounding: the point lies on its margin.
+ON_MARGIN = 1e-7
+
+
+def pose(model, X, codes, weight) -> Problem:
+    """The two-class problem of the model's parameters; class 1 is the positive side."""
+    y = np.where(codes == 1, 1.0, -1.0)
+    loss = LOSSES[one_of("loss", model.loss, LOSSES)]
+    return Problem(as_rows(X), y, costs(float(model.C), weight, len(y)), loss, model._bias())
+
+
+def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
+    one_of("solver", model.solver, ["auto", *SOLVERS])
+    problem = pose(model, X, codes, weight)
+    start = _start(model, problem) if model.warm_start else None
+    solution, certificate = solve(problem, monitor, model.solver, start)
+    w, b, alpha = solution.point
+    model.coef_ = w[None, :]
+    keep(model, problem, alpha, solution.scores, b, float(w @ w))
+    note(model, solution, certificate)
+    return solution.ending
+
+
+def keep(model, problem: Problem, alpha, f, b: float, norm: float) -> None:
+    """What two classes tell of a fit, of whatever kind: multipliers, slacks, support, margin.
+
+    f are the scores w·x without the bias, ``norm`` is ‖w‖².
+    """
+    margins = problem.y * (f + b)
+    model.intercept_ = np.array([b])
+    model.alpha_ = alpha
+    model.slack_ = np.where(problem.c > 0, np.maximum(0.0, 1.0 - margins), 0.0)
+    model.support_ = np.flatnonzero(alpha > 0)
+    model.support_kind_ = support_kinds(problem, alpha, model.slack_, model.support_)
+    model.margin_ = 1.0 / float(np.sqrt(norm)) if norm > 0 else np.inf
+
+
+def dual_coef(model) -> np.ndarray:
+    """yα of the support vectors, (1, n_support)."""
+    signs = np.where(model._codes[model.support_] == 1, 1.0, -1.0)
+    return (signs * model.alpha_[model.support_])[None, :]
+
+
+def _start(model, problem: Problem) -> Point | None:
+    """The present solution, if there is one for as many columns."""
+    n, d = problem.shape
+    if getattr(model, "coef_", np.empty((0, 0))).shape != (1, d):
+        return None
+    known = getattr(model, "alpha_", np.empty(0))  # a streamed fit has none
+    alpha = np.clip(known, 0.0, problem.cap) if known.shape == (n,) else np.zeros(n)
+    return Point(model.coef_[0], float(model.intercept_[0]), alpha)
+
+
+def support_kinds(problem: Problem, alpha: np.ndarray, slack: np.ndarray, some) -> np.ndarray:
+    """On the margin, inside it, or on the wrong side, for the points named by ``some``.
+
+    A hinge multiplier below its cap says "on the margin" more sharply than the slack does,
+    which is zero there only up to the tolerance of the fit.
+    """
+    below = problem.hard or isinstance(problem.loss, Hinge)
+    return kinds_of(slack[some], below & (alpha[some] < problem.cap[some]))
+
+
+def kinds_of(slack: np.ndarray, below) -> np.ndarray:
+    """The kind of every slack; ``below`` says where a hinge multiplier is below its cap."""
+    kinds = np.where(slack > 1.0, "misclassified", "inside")
+    kinds[(slack <= ON_MARGIN) | below] = "margin"
+    return kinds
+
+
+def recertify(model, X, codes, weight) -> Certificate:
+    """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
+    problem = pose(model, X, codes, weight)
+    w, b = model.coef_[0], float(model.intercept_[0])
+    return best_proof(problem, w, b, known_multipliers(model, problem, w, b))
+
+
+def known_multipliers(
+    model, problem: Problem, w, b: float, machine: int = 0, some=slice(None)
+) -> np.ndarray | None:
+    """Those of the fit, or of one of its machines, if there is one for every row.
+
+    Of a streamed fit only those are kept that the slack of a row, all or nothing, does not tell;
+    of a hard margin those that are not zero.
+    ``some``: the rows that a machine is about.
+    """
+    n = len(problem.y)
+    if hasattr(model, "alpha_") or not hasattr(model, "_alpha_rows"):
+        alpha = getattr(model, "alpha_", np.empty(0))
+        return alpha if len(alpha) == n else None
+    mine = model._alpha_machines == machine
+    rows, values = model._alpha_rows[mine], model._alpha_values[mine]
+    places = np.arange(n) if isinstance(some, slice) else some
+    local = np.minimum(np.searchsorted(places, rows), n - 1)
+    if not np.array_equal(places[local], rows):
+        return None
+    alpha = np.zeros(n)
+    if not problem.hard:
+        alpha = np.where(problem.y * (scores(problem.rows, w) + b) < 1.0, problem.c, 0.0)
+    alpha[local] = values
+    return alpha
+
+
+def best_proof(problem: Problem, w, b: float, alpha: np.ndarray | None) -> Certificate:
+    """With the multipliers given if they are feasible, else rebuilt from margins, or none."""
+    if alpha is not None:
+        certificate = certify(problem, w, b, alpha)
+        if certificate.feasible and certificate.dual >= 0.0:
+            return certificate
+    certificate = certify(problem, w, b, repair(problem, from_margins(problem, w, b)))
+    if certificate.feasible and certificate.dual >= 0.0:
+        return certificate
+    return certify(problem, w, b, np.zeros(len(problem.y)))
+
+
+def from_margins(problem, w, b) -> np.ndarray:
+    """Multipliers that would be optimal if w were: −c ℓ′(margin)."""
+    margins = problem.y * (scores(problem.rows, w) + b)
+    if problem.hard:
+        return np.where((problem.c > 0) & (margins <= 1.0 + 1e-6), 1.0, 0.0)
+    return problem.c * np.array([-slope(problem.loss, m) for m in margins])

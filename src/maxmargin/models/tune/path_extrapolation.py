@@ -1,0 +1,47 @@
+"""Where the next fit of a path should start.
+
+The weights of a smooth loss follow a smooth curve in log C, and those of the hinge nearly so.
+The straight line through the last two solutions is a better start than the last one: it halves
+the steps of softmax and saves Newton's method for the hinge a few.  (A parabola is no better.)
+Multipliers are foreseen as shares of C, for those at C stay there: Newton's method then takes a
+tenth to a third fewer steps than with lines through the multipliers themselves.
+Coordinate descent starts from its multipliers alone, for which neither lines nor scaling to the
+new C helped: they bend at every C where a row changes its kind.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...core.solve.softmax.path_state import PathState
+
+LINES = ("coef_", "intercept_", "alpha_")
+
+
+class PathExtrapolation:
+    """Remembers the last two solutions of one warm-started model, and what its solver learnt."""
+
+    def __init__(self, estimate: float = 0.0):
+        self.memory = PathState(estimate)
+        self.past: list[tuple[float, dict[str, np.ndarray]]] = []
+
+    def prepare(self, model, C: float) -> None:
+        """Set C, and the solution from which the next fit starts."""
+        model.C = C
+        if not self.past or model.solver_ == "descent":
+            return
+        (C0, old), (C1, new) = self.past[0], self.past[-1]
+        if any(old[name].shape != new[name].shape for name in new):
+            return
+        t = np.log(C / C1) / np.log(C1 / C0) if C1 > C0 else 0.0
+        for name, value in new.items():
+            if name == "alpha_":
+                ahead = C * np.maximum(value / C1 + t * (value / C1 - old[name] / C0), 0.0)
+            else:
+                ahead = value + t * (value - old[name])
+            setattr(model, name, ahead)
+
+    def remember(self, model) -> None:
+        """To be called after every fit."""
+        found = {name: getattr(model, name) for name in LINES if hasattr(model, name)}
+        self.past = [*self.past[-1:], (float(model.C), found)]

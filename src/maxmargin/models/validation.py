@@ -1,0 +1,186 @@
+"""What comes in through the door: arrays, labels, weights and parameters, checked once.
+
+scikit-learn's own validation does the heavy lifting (frames, feature names, finiteness);
+what is added here says what was asked, what was found and what to do next.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from numbers import Integral, Real
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
+
+from ..core.rows.rows import as_rows, repeats
+from .labels import label_codes
+
+FLOATS = [np.float64, np.float32]
+ROWS = {"accept_sparse": "csr", "dtype": FLOATS, "accept_large_sparse": True}
+
+
+LARGEST = float(np.finfo(np.float64).max)
+
+
+class EstimatorStandIn(BaseEstimator):
+    """Stands in for an estimator where a plain function validates its data."""
+
+
+@contextmanager
+def all_or_nothing(estimator):
+    """Undo what a failed fit has changed: an estimator is fitted, or as it was before."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def check_rows(estimator, X, *, reset: bool, **other):
+    """X as a float32/float64 array or CSR matrix with feature names noted or compared.
+
+    ``other`` settings of scikit-learn's validation take the place of ours.
+    """
+    return canonical(validate_data(estimator, X, reset=reset, **(ROWS | other)))
+
+
+def check_training(estimator, X, y, **other):
+    """X as in ``check_rows``, the sorted classes, and each label's index among them."""
+    X, y = validate_data(estimator, X, y, **(ROWS | other))
+    if y.dtype.kind not in "iub":
+        check_classification_targets(y)
+    classes, codes = label_codes(y)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{type(estimator).__name__} needs at least two classes, but y holds only one class: "
+            f"{classes[0]}. Check that the target column is right and that the training "
+            "part contains examples of every class."
+        )
+    return canonical(X), classes, codes
+
+
+def canonical(X):
+    """CSR with unrepeated indices of one width; a copy only where it is not so."""
+    if not sparse.issparse(X):
+        return X
+    if X.indices.dtype != X.indptr.dtype:
+        wide = np.int64
+        X = sparse.csr_matrix((X.data, X.indices.astype(wide), X.indptr.astype(wide)), X.shape)
+    if not X.has_canonical_format and repeats(as_rows(X)):
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def check_weights(estimator, X, codes, classes, sample_weight, class_weight):
+    """One weight per example, or None when all are one."""
+    weight = check_sample_weight(X, sample_weight)
+    if class_weight is not None:
+        labels = classes[codes]
+        by_class = check_class_weight(class_weight, classes, labels)
+        weight = by_class[codes] if weight is None else weight * by_class[codes]
+    if weight is not None:
+        _refuse_missing_class(estimator, weight, codes, classes)
+    return weight
+
+
+def check_sample_weight(X, sample_weight):
+    """Weights of at least zero, or None."""
+    if sample_weight is None:
+        return None
+    weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if weight.min() < 0:
+        raise ValueError(
+            f"sample_weight must not be negative, but entry {int(weight.argmin())} is "
+            f"{weight.min():g}. Use 0 to leave an example out."
+        )
+    return weight
+
+
+def check_class_weight(class_weight, classes, labels) -> np.ndarray:
+    """One finite, non-negative weight per class."""
+    by_class = compute_class_weight(class_weight, classes=classes, y=labels)
+    if not (np.isfinite(by_class).all() and by_class.min() >= 0):
+        given = dict(zip(classes.tolist(), by_class.tolist(), strict=True))
+        raise ValueError(f"class_weight must hold finite weights of at least 0, got {given}.")
+    return by_class
+
+
+def _refuse_missing_class(estimator, weight, codes, classes) -> None:
+    for code, label in enumerate(classes):
+        if not weight[codes == code].max() > 0:
+            raise ValueError(
+                f"{type(estimator).__name__} needs at least two classes, and an example with "
+                f"positive weight of each, but every example of class {label} has weight 0. "
+                "Give it a positive weight or remove the class from y."
+            )
+
+
+def positive(name: str, value, *, infinite: bool = False) -> float:
+    """A number above zero, ``inf`` only where it means something."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not (0 < value < LARGEST or (infinite and value == np.inf)):
+        allowed = "a positive number or inf" if infinite else "a positive, finite number"
+        raise ValueError(f"{name} must be {allowed}, got {name}={value!r}.")
+    return float(value)
+
+
+def at_least_zero(name: str, value) -> float:
+    """A finite number that is not negative."""
+    number = isinstance(value, Real) and not isinstance(value, bool)
+    if not number or not 0 <= value < LARGEST:
+        raise ValueError(f"{name} must be a finite number of at least 0, got {name}={value!r}.")
+    return float(value)
+
+
+def check_alphas(alphas) -> np.ndarray:
+    """A list of ridges to try."""
+    values = np.atleast_1d(np.asarray(alphas, dtype=np.float64))
+    if (
+        values.ndim != 1
+        or len(values) == 0
+        or not (np.isfinite(values).all() and values.min() >= 0)
+    ):
+        raise ValueError(
+            f"alphas must be a list of finite numbers of at least 0, got alphas={alphas!r}."
+        )
+    return values
+
+
+def check_known(estimator, X, y, sample_weight):
+    """X, codes and weights of data for a fitted classifier, whose classes they may use."""
+    X = check_rows(estimator, X, reset=False)
+    y = column_or_1d(y, warn=True)
+    if len(y) != X.shape[0]:
+        raise ValueError(f"There are {X.shape[0]} rows in X but {len(y)} labels in y.")
+    classes = estimator.classes_
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise ValueError(
+            f"There are labels the model does not know: {unknown[:5].tolist()}. "
+            f"It was fitted on {classes.tolist()}."
+        )
+    codes = np.searchsorted(classes, y)
+    by_class = getattr(estimator, "class_weight", None)
+    return X, codes, check_weights(estimator, X, codes, classes, sample_weight, by_class)
+
+
+def count(name: str, value) -> int:
+    """A whole number of at least one."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {name}={value!r}.")
+    return int(value)
+
+
+def one_of(name: str, value, allowed) -> str:
+    """One of the listed words."""
+    if not isinstance(value, str) or value not in allowed:
+        names = ", ".join(repr(word) for word in allowed)
+        raise ValueError(f"{name} must be one of {names}, got {name}={value!r}.")
+    return value

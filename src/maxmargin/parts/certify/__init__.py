@@ -1,0 +1,1 @@
+"""Certificates over parts: tallies that every part makes, added up."""

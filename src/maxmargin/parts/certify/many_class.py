@@ -1,0 +1,184 @@
+"""The certificate of a fit of k classes over parts: feasible multipliers, good biases, and sums.
+
+As for two classes nothing is taken from a solver, and multipliers never leave their part.  What
+their repair needs to know of them are sums as large as k × k: the flow between classes and the
+room there is to move it (``core/certify/circulation.py``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...core.certify.certificate import Certificate
+from ...core.certify.circulation import (
+    MOVES,
+    ROUNDING,
+    balancing_factors,
+    flow_between,
+    into_domain,
+    move,
+    potential,
+    rescale,
+    room_to_move,
+)
+from ...core.certify.multiclass import class_sums, conclude, from_scores, residual, signed
+from ...core.problem.multiclass import MulticlassProblem, summary
+from ...core.problem.problem import Bias
+from ...core.rows.class_products import class_combine, score_chunks
+from ...core.solve.many_class.class_shift import answers, newton_step
+from ...core.solve.many_class.row_subproblem import RATES
+from ..parts import Parts
+from ..solve.class_ascent import add_losses
+from ..solve.class_tasks import ClassSpec, ClassState, ask_classes, points_of, total_classes
+
+# Newton's steps for the biases, and the shares of each at which the primal is looked at.
+STEPS = 6
+ALONG = np.array([1.0, 0.5, 0.25, 0.1, 0.03, 0.01])
+# Steps that lower the losses by less than this share of them are the last.
+ENOUGH = 1e-10
+
+
+def certify_class_parts(
+    parts: Parts, machine: ClassSpec, W: np.ndarray, b: np.ndarray, mean: np.ndarray
+) -> Certificate:
+    """The proof for (W, b) and the parts' multipliers.
+
+    ``mean`` is a place among the rows, to which what rounding left of Σα is charged.
+    """
+    rows, mass, r, W_beta = 0, 0.0, np.zeros(machine.k), np.zeros_like(W)
+    sums = np.zeros(7)
+    sums[6] = np.inf
+    for n, some_mass, some_r, some_W, some in ask_classes(parts, _tally, machine, W, b):
+        rows, mass, r, W_beta = rows + n, mass + some_mass, r + some_r, W_beta + some_W
+        sums[:2] += some[:2]
+        sums[2:6] = np.maximum(sums[2:6], some[2:6])
+        sums[6] = min(sums[6], some[6])
+    if machine.bias is Bias.FREE:
+        W_beta = W_beta - np.outer(r, mean)
+    about = summary(machine.loss, machine.k, machine.bias, rows, W.shape[1])
+    proof = conclude(W, b, W_beta, r, mass, sums, machine.bias, about)
+    return replace(proof, method=f"recomputed from {parts.n_parts} parts of the data in float64")
+
+
+def _tally(problem: MulticlassProblem, share: ClassState, W, b):
+    W_beta = class_combine(problem.rows, problem.k, signed(problem, share.beta))
+    r, sums = residual(problem, share.beta), class_sums(problem, W, b, share.beta)
+    return share, (len(problem.y), float(share.beta.sum()), r, W_beta, sums)
+
+
+# --- feasible multipliers ---------------------------------------------------------------
+
+
+def repair_class_parts(parts: Parts, machine: ClassSpec) -> None:
+    """Multipliers in their domain with Σα = 0 over all parts, as ``repair_classes`` makes them."""
+    r, laplacian, mass = total_classes(parts, _tidy, machine)
+    if machine.bias is not Bias.FREE or mass == 0.0:
+        return
+    for _ in range(MOVES):
+        if np.abs(r).max() <= ROUNDING * mass:
+            return
+        moved = total_classes(parts, _try, machine, potential(laplacian, r))
+        if not np.abs(moved[0]).sum() < 0.5 * np.abs(r).sum():
+            break
+        total_classes(parts, _take, machine)
+        r, laplacian, mass = moved
+    factors = balancing_factors(total_classes(parts, _flow, machine))
+    over = max(ask_classes(parts, _scale, machine, factors))
+    if over > 1.0:
+        total_classes(parts, _shrink, machine, over)
+
+
+def _free(problem: MulticlassProblem, beta: np.ndarray):
+    return residual(problem, beta), room_to_move(problem, beta), float(beta.sum())
+
+
+def _tidy(problem: MulticlassProblem, share: ClassState):
+    beta = share.beta.copy()
+    beta[np.arange(len(beta)), problem.y] = 0.0
+    into_domain(problem, beta)
+    return share._replace(beta=beta), _free(problem, beta)
+
+
+def _try(problem: MulticlassProblem, share: ClassState, level):
+    trial = share.beta.copy()
+    move(problem, trial, level)
+    return share._replace(trial=trial), _free(problem, trial)
+
+
+def _take(problem: MulticlassProblem, share: ClassState):
+    assert share.trial is not None
+    return share._replace(beta=share.trial, trial=None), 0
+
+
+def _flow(problem: MulticlassProblem, share: ClassState):
+    return share._replace(trial=None), flow_between(problem, share.beta)
+
+
+def _scale(problem: MulticlassProblem, share: ClassState, factors):
+    beta = share.beta.copy()
+    over = rescale(problem, beta, factors)
+    return share._replace(beta=beta), over
+
+
+def _shrink(problem: MulticlassProblem, share: ClassState, over: float):
+    return share._replace(beta=share.beta / over), 0
+
+
+def set_none(problem: MulticlassProblem, share: ClassState):
+    """No multipliers at all: a dual of zero, where others prove less."""
+    return share._replace(beta=np.zeros_like(share.beta)), 0
+
+
+def from_margins(problem: MulticlassProblem, share: ClassState, W, b):
+    """Multipliers that would be optimal if W were."""
+    return share._replace(beta=from_scores(problem, W, b)), 0
+
+
+# --- biases -----------------------------------------------------------------------------
+
+
+def better_biases(parts: Parts, machine: ClassSpec, W, b) -> np.ndarray:
+    """Biases with smaller losses for weights W: Newton's steps in k unknowns, by sums."""
+    losses = float(total_classes(parts, _keep_scores, machine, W, b)[0])
+    for _ in range(STEPS):
+        slope, curvature = total_classes(parts, _newton_terms, machine, b)
+        step = newton_step(slope, curvature)
+        if not 0.5 * float(slope @ step) > ENOUGH * losses:
+            break
+        tried = b + ALONG[:, None] * step
+        found = total_classes(parts, _losses_at, machine, tried)
+        best = int(found.argmin())
+        if not found[best] < losses * (1.0 - ENOUGH):
+            break
+        b, losses = tried[best], float(found[best])
+    total_classes(parts, _drop_scores, machine)
+    return b - b.mean()
+
+
+def _keep_scores(problem: MulticlassProblem, share: ClassState, W, b):
+    f = np.empty((len(problem.y), problem.k))
+    for part, some in score_chunks(problem.rows, W):
+        f[part] = some
+    share = share._replace(scores=f)
+    return share, _losses_at(problem, share, b[None])[1]
+
+
+def _newton_terms(problem: MulticlassProblem, share: ClassState, b):
+    points = points_of(problem, share, 0.0)
+    points["q"] = np.maximum(points["q"], np.finfo(float).tiny)
+    rates = RATES[type(problem.loss)]
+    return share, answers(rates, points, problem.k, share.beta, share.scores, b)
+
+
+def _losses_at(problem: MulticlassProblem, share: ClassState, biases):
+    out = np.zeros((1, len(biases)))
+    rates = RATES[type(problem.loss)]
+    f = share.scores
+    add_losses(rates, problem.y, problem.c, f, f, np.ones((1, 2)), biases, out)
+    return share, out[0]
+
+
+def _drop_scores(problem: MulticlassProblem, share: ClassState):
+    return share._replace(scores=None), 0

@@ -1,0 +1,243 @@
+"""Parts on a Dask cluster.
+
+The parts on one worker are held by an actor there: it is told a question once, asks its parts side
+by side, and adds their answers up where sums are wanted.  A round is one message to every worker
+and one back; no task passes through the scheduler's graph.
+
+An actor dies with its worker, and what its parts remember with it.  But tasks are plain functions,
+so a memory follows from the rows and the questions so far: these are kept here, and told again to
+a new actor, whose rows Dask computes again.  When they have grown large, memories are copied to a
+second worker instead, or here if there is only one, and the questions before are forgotten.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ..parts import add_all
+from .cluster_wait import ClusterLost, gather, heard, wait_for
+from .optional_dask import need_dask
+from .parts_actor import ActorQuestion, Failed, PartsActor
+from .traffic import Traffic, size_of
+
+# Bytes of questions after which memories are copied and the questions forgotten.
+FORGET = 1 << 26
+# Times that the parts of one worker may be lost in one round.
+LOSSES = 5
+
+
+class Team(NamedTuple):
+    """Parts that are asked together: their numbers, their rows and the worker these were on."""
+
+    members: list[int]
+    blocks: list
+    home: str
+
+
+class StateCopy(NamedTuple):
+    """Memories of a team, copied, and how many questions they had been asked."""
+
+    memories: Any
+    answered: int
+
+
+class DaskParts:
+    """Rows on a cluster, one part for every thread of its workers."""
+
+    far = True
+
+    def __init__(self, client: Any, blocks: list, n_features: int, traffic: Traffic | None = None):
+        self.client, self.blocks = client, blocks
+        self.n_parts, self.n_features = len(blocks), n_features
+        self.traffic = traffic or Traffic(len(blocks))
+        self._teams: list[Team] = []
+        self._actors: list[Any] = []
+        self._kept: list[StateCopy] = []
+        self._shelves: list[Any] = []
+        self._journal: list[ActorQuestion] = []
+        self._size = 0
+        self._remembered = 0
+        self._messages = 0
+
+    def ask(self, task: Callable, *told: Any) -> Iterator[Any]:
+        """Ask all parts at once; the answers come in the order of the parts."""
+        answers: list[Any] = [None] * self.n_parts
+        for team, some in zip(self._teams_now(), self._round(task, told, False), strict=True):
+            for part, answer in zip(team.members, some, strict=True):
+                self.traffic.answer(answer)
+                answers[part] = answer
+        return iter(answers)
+
+    def total(self, task: Callable, *told: Any) -> Any:
+        """The sum of all answers: every worker adds up those of its parts, and one comes back.
+
+        The order of the additions is that of the teams, which a lost worker does not change.
+        """
+        sums = self._round(task, told, True)
+        for one in sums:
+            self.traffic.answer(one)
+        return add_all(iter(sums))
+
+    def ask_one(self, part: int, task: Callable, *told: Any) -> Any:
+        """Ask one part, without a memory."""
+        self.traffic.ask(told, 1)
+        for number, team in enumerate(self._teams_now()):
+            if part in team.members:
+                question = ActorQuestion(task, told)
+                answer = self._answer(number, "ask_one", team.members.index(part), question)
+                self.traffic.answer(answer)
+                return answer
+        raise IndexError(part)
+
+    def fork(self) -> DaskParts:
+        """The same rows with a memory of their own."""
+        return DaskParts(self.client, self.blocks, self.n_features, self.traffic)
+
+    def alive(self, client: Any) -> bool:
+        """Whether rows, and so what follows from them, are there on this client's cluster."""
+        there = all(block.status == "finished" for block in self.blocks)
+        return client is self.client and there
+
+    def close(self) -> None:
+        """Let go of what the cluster keeps for these parts besides their rows."""
+        self._clear_shelves()
+        self._teams, self._actors, self._kept, self._journal, self._size = [], [], [], [], 0
+
+    # --- rounds -------------------------------------------------------------------------------
+
+    def _round(self, task: Callable, told: tuple, add: bool) -> list:
+        """One question to all; the answers by team.
+
+        A question that was interrupted was not asked: who has answered it goes back a step.
+        """
+        teams, question = self._teams_now(), ActorQuestion(task, told)
+        self.traffic.ask(told, len(teams))
+        asked = self._kept[0].answered + len(self._journal)
+        self._messages += 1
+        message = self._messages, asked, question, add
+        sent = [self._send(number, "ask", *message) for number in range(len(teams))]
+        found = [
+            self._answer(number, "ask", *message, sent=future) for number, future in enumerate(sent)
+        ]
+        self._journal.append(question)
+        self._size += size_of(told)
+        if self._size > max(FORGET, self._remembered):
+            self._forget()
+        return found
+
+    def _send(self, number: int, method: str, *args: Any) -> Any:
+        """A message under way, or None where the worker is known to be lost."""
+        actor = self._actors[number]
+        try:
+            return None if actor is None else getattr(actor, method)(*args)
+        except RuntimeError:
+            return None
+
+    def _answer(self, number: int, method: str, *args: Any, sent: Any = None) -> Any:
+        """A team's answer; if its worker is lost, that of a new actor that was told the same."""
+        sent = sent or self._send(number, method, *args)
+        why: Exception | None = None
+        for _ in range(LOSSES):
+            try:
+                answer = None if sent is None else heard(self._actors[number], sent)
+            except Exception as error:  # Dask's word for a lost worker: those of tasks are returned
+                answer, why = None, error
+            if isinstance(answer, Failed):
+                raise answer.error
+            if answer is not None:
+                return answer.value
+            self._actors[number] = None  # or Dask would make it again, without its memory
+            self._actors[number] = self._actor(number, again=True)
+            if self._shelves:  # a copy may have been lost with the worker
+                self.client.replicate([kept.memories for kept in self._kept], n=2)
+            sent = self._send(number, method, *args)
+        raise ClusterLost(
+            f"Workers were lost {LOSSES} times while one question was asked. Most often they had "
+            "too little memory: use smaller partitions, or more workers."
+        ) from why
+
+    # --- actors -------------------------------------------------------------------------------
+
+    def _teams_now(self) -> list[Team]:
+        """The parts by the worker that holds them, found out at the first question."""
+        if not self._teams:
+            wait_for(self.client, self.blocks)
+            where = self.client.who_has(self.blocks)
+            by_home: dict[str, list[int]] = {}
+            for part, block in enumerate(self.blocks):
+                by_home.setdefault(min(where[block.key], default=""), []).append(part)
+            self._teams = [
+                Team(members, [self.blocks[part] for part in members], home)
+                for home, members in by_home.items()
+            ]
+            self._kept = [StateCopy(None, 0) for _ in self._teams]
+            self._actors = [None] * len(self._teams)  # Ctrl-C may come before all are there
+            for number in range(len(self._teams)):
+                self._actors[number] = self._actor(number)
+        return self._teams
+
+    def _actor(self, number: int, again: bool = False) -> Any:
+        """An actor with the memories kept, told all that was asked since."""
+        team, kept = self._teams[number], self._kept[number]
+        where = {} if again else {"workers": [team.home], "allow_other_workers": True}
+        where = where if team.home else {}
+        for attempt in range(LOSSES):
+            future = self.client.submit(
+                PartsActor,
+                team.blocks,
+                kept.memories,
+                kept.answered,
+                actor=True,
+                pure=False,
+                **where,
+            )
+            try:
+                [actor] = gather(self.client, [future])
+                # Dask lets an actor belong to the newest client, which may be another's.
+                actor._client, actor._future = self.client, future
+                if self._journal and heard(actor, actor.hear(self._journal)) is None:
+                    raise RuntimeError("The worker was lost.")
+                return actor
+            except Exception as error:
+                # A worker lost meanwhile; but what cannot be made at all is told as it is.
+                lost = isinstance(error, OSError | RuntimeError)
+                if attempt == LOSSES - 1 or isinstance(error, ClusterLost) or not lost:
+                    raise
+        raise AssertionError
+
+    def _forget(self) -> None:
+        """Copy the memories, and forget how they came about."""
+        asked = self._kept[0].answered + len(self._journal)
+        alone = len(self.client.scheduler_info(n_workers=-1)["workers"]) < 2
+        shelves, copies = ([], self._fetched()) if alone else self._copied()
+        if copies:
+            # Variables hold the copies, which have no history: nobody needs their actor.
+            self._clear_shelves()
+            self._shelves = shelves
+            self._kept = [StateCopy(copy, asked) for copy in copies]
+            self._journal, self._size = [], 0
+
+    def _copied(self) -> tuple[list, list]:
+        """Memories on two workers each, and the variables that hold them."""
+        _, distributed = need_dask()
+        names = [f"maxmargin-{uuid.uuid4().hex}" for _ in self._teams]
+        shelves = [distributed.Variable(name, client=self.client) for name in names]
+        for number, name in enumerate(names):
+            self._answer(number, "shelve", name)
+        copies = [shelf.get() for shelf in shelves]
+        self.client.replicate(copies, n=2)
+        return shelves, copies
+
+    def _fetched(self) -> list:
+        """The memories here, where no second worker is, unless the questions are smaller."""
+        teams = range(len(self._teams))
+        self._remembered = sum(self._answer(number, "size") for number in teams)
+        small = self._remembered < self._size
+        return [self._answer(number, "remembered") for number in teams] if small else []
+
+    def _clear_shelves(self) -> None:
+        for shelf in self._shelves:
+            shelf.delete()
+        self._shelves = []

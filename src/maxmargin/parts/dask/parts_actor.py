@@ -1,0 +1,107 @@
+"""The parts on one worker, with what they remember: the actor that ``DaskParts`` asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from ...core.solve.threads import one_blas_thread
+from ..parts import add_all
+from .optional_dask import need_dask
+from .traffic import size_of
+
+
+class ActorQuestion(NamedTuple):
+    """A task and what all parts are told."""
+
+    task: Callable
+    told: tuple
+
+
+class ActorReply(NamedTuple):
+    """The answers of all parts here, or their sum."""
+
+    value: Any
+
+
+class Failed(NamedTuple):
+    """What a task raised."""
+
+    error: Exception
+
+
+class PartsActor:
+    """Rows and memories of some parts."""
+
+    def __init__(self, blocks: list, memories: list | None, answered: int):
+        self.blocks = blocks
+        self.memories = [None] * len(blocks) if memories is None else memories
+        self.before = self.memories
+        self.answered = answered  # questions that the memories know of
+        self.latest = 0  # the number of the last message heard
+        self.pool = ThreadPoolExecutor(len(blocks)) if len(blocks) > 1 else None
+
+    def ask(
+        self, number: int, asked: int, question: ActorQuestion, add: bool
+    ) -> ActorReply | Failed | None:
+        """Answer the question after ``asked`` others; None if it were others that we know of.
+
+        If we know of one more, nobody has heard our answer to it, and it is forgotten.  Messages
+        are numbered: one that was interrupted may come late, when nobody waits for it any more.
+        """
+        if number < self.latest:
+            return None
+        self.latest = number
+        if asked == self.answered - 1:
+            self.memories, self.answered = self.before, asked
+        if asked != self.answered:
+            return None
+        try:
+            answers = self._ask(question)
+            return ActorReply(add_all(iter(answers)) if add else answers)
+        except Exception as error:
+            return Failed(error)
+
+    def ask_one(self, place: int, question: ActorQuestion) -> ActorReply | Failed:
+        """One part's answer, without a memory."""
+        try:
+            with one_blas_thread():
+                return ActorReply(question.task(self.blocks[place], None, *question.told)[1])
+        except Exception as error:
+            return Failed(error)
+
+    def hear(self, questions: list[ActorQuestion]) -> int:
+        """Remember what the questions leave to remember; how many we know of now."""
+        for question in questions:
+            self._ask(question)
+        return self.answered
+
+    def size(self) -> ActorReply:
+        """Bytes that the parts remember."""
+        return ActorReply(size_of(self.memories))
+
+    def remembered(self) -> ActorReply:
+        return ActorReply(self.memories)
+
+    def shelve(self, name: str) -> ActorReply | Failed:
+        """Hand what the parts remember to this worker as data, and their future to a variable."""
+        _, distributed = need_dask()
+        try:
+            client = distributed.get_client()
+            [future] = client.scatter([self.memories], direct=True, hash=False)
+            distributed.Variable(name, client=client).set(future)
+            return ActorReply(name)
+        except Exception as error:
+            return Failed(error)
+
+    def _ask(self, question: ActorQuestion) -> list:
+        def one(place: int) -> tuple[Any, Any]:
+            return question.task(self.blocks[place], self.memories[place], *question.told)
+
+        with one_blas_thread():
+            places = range(len(self.blocks))
+            found = list(map(one, places) if self.pool is None else self.pool.map(one, places))
+        self.before, self.memories = self.memories, [memory for memory, _ in found]
+        self.answered += 1
+        return [answer for _, answer in found]

@@ -1,0 +1,189 @@
+"""Where data come from: a file of a known format, compressed or not, or standard input."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import re
+import sys
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "arrow",
+    ".arrow": "arrow",
+    ".ipc": "arrow",
+    ".svm": "svmlight",
+    ".svmlight": "svmlight",
+    ".libsvm": "svmlight",
+    ".npz": "npz",
+    ".npy": "npy",
+}
+COMPRESSED = {".gz": "gzip", ".bz2": "bz2"}
+TABLES = ("csv", "tsv", "parquet", "arrow")
+ReadCallback = Callable[[int, int | None], None]
+# Bytes read at a time.
+PIECE = 1 << 22
+# How much of a file is looked at to tell what it is.
+_GLANCE = 1 << 14
+_SVMLIGHT = re.compile(rb"^[-+\d.eE,]+(\s+qid:\d+)?(\s+\d+:[-+\d.eEnaif]+)+\s*(#.*)?$")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file and how to read it; ``path`` None is standard input."""
+
+    path: Path | None
+    format: str
+    compression: str | None = None
+    delimiter: str = ","
+    stream: Any = None
+    on_read: ReadCallback | None = None
+
+    @property
+    def name(self) -> str:
+        return "standard input" if self.path is None else str(self.path)
+
+    @property
+    def is_table(self) -> bool:
+        return self.format in TABLES
+
+    def open(self):
+        """The bytes, decompressed, as a file."""
+        raw = self.stream if self.path is None else self.path.open("rb")
+        if self.on_read is not None:
+            size = None if self.path is None else self.path.stat().st_size
+            raw = io.BufferedReader(ReportingFile(raw, size, self.on_read))
+        if self.compression == "gzip":
+            return gzip.open(raw)
+        return bz2.open(raw) if self.compression == "bz2" else raw
+
+    def seekable(self):
+        """The same where one must jump about: a pipe is read into memory."""
+        if self.path is not None and self.compression is None:
+            return self.path.open("rb")
+        return io.BytesIO(self.read())
+
+    def read(self) -> bytes:
+        """All bytes, decompressed."""
+        file = self.open()
+        try:
+            return b"".join(iter(lambda: file.read(PIECE), b""))
+        finally:
+            if self.path is not None:
+                file.close()
+
+
+class ReportingFile(io.RawIOBase):
+    """A file that tells how much of it has been read."""
+
+    def __init__(self, file, size: int | None, on_read: ReadCallback):
+        self.file, self.size, self.on_read, self.done = file, size, on_read, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room) -> int:
+        got = self.file.readinto1(room)
+        self.done += got
+        self.on_read(self.done, self.size)
+        return got
+
+    def close(self) -> None:
+        self.file.close()
+        super().close()
+
+
+def find_source(
+    path: Path | str, format: str | None = None, on_read: ReadCallback | None = None
+) -> Source:
+    """What kind of file this is, by its name, else by its first bytes.
+
+    ``-`` is standard input.  ``on_read(done, size)`` is told the bytes read as they are read, and
+    how many there are where that is known.
+    """
+    if str(path) == "-":
+        stream = sys.stdin.buffer
+        if not hasattr(stream, "peek"):
+            stream = io.BufferedReader(stream)
+        found = _recognised(None, stream.peek(_GLANCE), [], format, stream)
+        return replace(found, on_read=on_read)
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder. Name one of the files in it.")
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file {path}.{_similar(path)}")
+    with path.open("rb") as file:
+        glance = file.read(_GLANCE)
+    found = _recognised(path, glance, [s.lower() for s in path.suffixes], format, None)
+    return replace(found, on_read=on_read)
+
+
+def _recognised(path, glance: bytes, suffixes: list[str], format: str | None, stream) -> Source:
+    name = "standard input" if path is None else str(path)
+    if not glance:
+        raise ValueError(f"{name} is empty.")
+    compression = COMPRESSED.get(suffixes[-1]) if suffixes else None
+    if compression is None and glance[:2] == b"\x1f\x8b":
+        compression = "gzip"
+    if compression is None and glance[:3] == b"BZh":
+        compression = "bz2"
+    if compression is not None:
+        glance = _decompressed(glance, compression)
+    inner = suffixes[-2] if compression and len(suffixes) > 1 else (suffixes or [""])[-1]
+    format = format or FORMATS.get(inner) or _guess(glance)
+    if not glance.strip():
+        raise ValueError(f"{name} is empty.")
+    delimiter = "\t" if format == "tsv" else _delimiter(glance)
+    return Source(path, format, compression, delimiter, stream)
+
+
+def _decompressed(glance: bytes, compression: str) -> bytes:
+    """The beginning of what is inside."""
+    try:
+        if compression == "bz2":
+            return bz2.BZ2Decompressor().decompress(glance) or b"?"
+        return zlib.decompressobj(wbits=31).decompress(glance, _GLANCE)
+    except (OSError, zlib.error):
+        raise ValueError(f"The data are no valid {compression} file.") from None
+
+
+def _guess(glance: bytes) -> str:
+    if glance.startswith(b"PAR1"):
+        return "parquet"
+    if glance.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    if glance.startswith(b"PK"):
+        return "npz"
+    if glance.startswith(b"\x93NUMPY"):
+        return "npy"
+    lines = [line for line in glance.split(b"\n") if line and not line.startswith(b"#")]
+    if lines and _SVMLIGHT.match(lines[0].strip()):
+        return "svmlight"
+    return "tsv" if lines and lines[0].count(b"\t") > lines[0].count(b",") else "csv"
+
+
+def _delimiter(glance: bytes) -> str:
+    """Comma, or the semicolon or tab that the header uses instead."""
+    header = re.sub(rb'"[^"]*"', b"", glance.split(b"\n", 1)[0])
+    return max(",;\t", key=lambda mark: (header.count(mark.encode()), -",;\t".index(mark)))
+
+
+def _similar(path: Path) -> str:
+    """A hint where a name in the folder is nearly the one asked for."""
+    from difflib import get_close_matches
+
+    folder = path.parent
+    if not folder.is_dir():
+        return f" The folder {folder} does not exist either."
+    close = get_close_matches(path.name, [other.name for other in folder.iterdir()], n=1)
+    return f" Did you mean {folder / close[0]}?" if close else ""

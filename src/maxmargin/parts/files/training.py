@@ -1,0 +1,154 @@
+"""Data to fit or to judge a model with: features, labels, weights, and what to tell of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .labels import choose_target, labels_like, labels_of
+from .matrices import read_matrix, vector_beside
+from .source import ReadCallback, find_source
+from .tables import check_columns, read_table
+
+
+@dataclass
+class Labelled:
+    """Rows with labels; ``rows`` is an Arrow table or a matrix, ``numbers`` their places in it
+    before any were left out."""
+
+    name: str
+    rows: Any
+    y: np.ndarray
+    target: str = ""
+    weight: np.ndarray | None = None
+    base: int = 0
+    notes: list[str] = field(default_factory=list)
+    numbers: np.ndarray | None = None
+
+    @property
+    def is_table(self) -> bool:
+        return isinstance(self.rows, pa.Table)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, some: np.ndarray) -> Labelled:
+        """Some of the rows, by number."""
+        rows = self.rows.take(pa.array(some)) if self.is_table else self.rows[some]
+        weight = None if self.weight is None else self.weight[some]
+        numbers = some if self.numbers is None else self.numbers[some]
+        return Labelled(
+            self.name, rows, self.y[some], self.target, weight, self.base, self.notes, numbers
+        )
+
+
+def read_labelled(
+    path,
+    target: str | None,
+    weights: str | None,
+    format: str | None,
+    on_read: ReadCallback | None = None,
+) -> Labelled:
+    """Training data from a file; rows without a label are left out, and counted."""
+    source = find_source(path, format, on_read)
+    if source.is_table:
+        return label_table(read_table(source), target, weights, source.name)
+    own = source.format == "npy"  # whose labels and weights are files
+    if not own and (weights is not None or target is not None):
+        raise ValueError(
+            "--target and --weights name columns of a table; svmlight and npz files have none. "
+            "Their labels are known: leave --target out."
+        )
+    X, y, base = read_matrix(source)
+    if own:
+        y = vector_beside(source, target)
+    if y is None:
+        raise ValueError(f"{source.name} has no labels: an npz file needs an array y.")
+    if y.ndim != 1:
+        raise ValueError(f"{source.name}: y must be one-dimensional, it has shape {y.shape}.")
+    column = pa.table({"y": pa.array(y.tolist() if y.dtype.kind in "OU" else y)})
+    y, there = labels_of(column.column("y"), "y", column)
+    X = X[there] if len(there) < X.shape[0] else X
+    data = Labelled(source.name, X, y, "y", base=base, numbers=there)
+    if own and weights is not None:
+        data.weight = _weights(pa.chunked_array([vector_beside(source, weights)[there]]), weights)
+    return data
+
+
+def label_table(table: pa.Table, target, weights, name: str) -> Labelled:
+    """The labels and weights of a table, apart from its other columns."""
+    target = choose_target(table, target, name)
+    y, there = labels_of(table.column(target), target, table)
+    data = Labelled(name, table, y, target, numbers=there)
+    lost = table.num_rows - len(there)
+    if lost:
+        table = table.take(pa.array(there))
+        data.notes.append(f"{lost} rows without a label in {target!r} were left out")
+    if weights is not None:
+        check_columns([weights], table.schema.names, name)
+        data.weight = _weights(table.column(weights), weights)
+        table = table.drop_columns([weights])
+    data.rows = table.drop_columns([target])
+    return data
+
+
+def read_like(path, model, format: str | None, on_read: ReadCallback | None = None) -> Labelled:
+    """Data with labels for a model that exists: its target, its classes."""
+    source = find_source(path, format, on_read)
+    classes = model.model.classes_
+    if source.is_table != model.is_table:
+        here, there = ("table", "matrix") if source.is_table else ("matrix", "table")
+        raise ValueError(f"{source.name} is a {here}, but the model was fitted to a {there}.")
+    if not source.is_table:
+        X, y, _ = read_matrix(source, model.preparation.base)
+        if source.format == "npy":
+            y = vector_beside(source, None)
+        if y is None:
+            raise ValueError(f"{source.name} has no labels: an npz file needs an array y.")
+        return Labelled(source.name, X, np.asarray(y), "y")
+    table = read_table(source)
+    check_columns([model.target, *model.preparation.types()], table.schema.names, source.name)
+    return Labelled(
+        source.name, table, labels_like(table.column(model.target), classes), model.target
+    )
+
+
+def without_missing(data: Labelled, features: list[str]) -> Labelled:
+    """Only rows in which every feature is there."""
+    whole = None
+    for name in features:
+        column = data.rows.column(name)
+        there = pc.invert(absent(column))
+        whole = there if whole is None else pc.and_(whole, there)
+    kept = np.flatnonzero(np.asarray(whole))
+    lost = len(data) - len(kept)
+    if lost == 0:
+        return data
+    if len(kept) == 0:
+        raise ValueError(
+            "Every row misses a value; --missing drop leaves none. Use --missing fill."
+        )
+    data = data.take(kept)
+    data.notes.append(f"{lost} rows with missing values were left out (--missing drop)")
+    return data
+
+
+def absent(column: pa.ChunkedArray):
+    """Which values are missing: null, not a number, or no word."""
+    hole = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        hole = pc.or_(hole, pc.fill_null(pc.equal(column, ""), True))
+    return hole
+
+
+def _weights(column: pa.ChunkedArray, name: str) -> np.ndarray:
+    from .columns import as_numbers
+
+    weight = as_numbers(column.combine_chunks(), name)
+    if np.isnan(weight).any() or weight.min() < 0:
+        raise ValueError(f"The weights in {name!r} must be numbers of at least 0, none missing.")
+    return weight

@@ -1,0 +1,335 @@
+"""The hard margin over parts: rounds over the few rows that decide it.
+
+    min ½‖w‖²    with   y_i (w·x_i + b) ≥ 1   for every row i
+
+A small set S of rows is solved in memory; then all parts are asked, in one question, for their
+smallest margins under its solution and for the rows that have them, which join S.  Multipliers of
+S, zero for all other rows, are feasible for all rows, so the optimum of S bounds that of all from
+below; w, divided by the smallest margin of all rows, bounds it from above.  A row that violates
+its margin raises the optimum of S, so rows without a multiplier may be dropped where room is short
+and no set comes back.  If S cannot be separated all rows cannot, and S has the proof.
+
+k classes are the same with (W_y − W_c)·x_i + b_y − b_c ≥ 1 for every wrong class c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.certify.certificate import Certificate
+from ...core.certify.separability import NotSeparableError
+from ...core.problem.problem import Bias
+from ...core.solve.contract import Ending, Monitor, OutOfBudget
+from ...core.solve.threads import one_blas_thread
+from ..parts import Block, Parts, need_weight
+from .class_tasks import ClassSpec
+from .hard_forms import form_of
+from .hard_tasks import HeldRows, Wish, join, look
+from .hinge_tasks import BinarySpec
+
+MOST_ROUNDS = 200
+# Rows that a round adds: so many for every unknown of two classes, at least and at most.
+PER_COLUMN, FEWEST, MOST = 2, 500, 4000
+# Of these a part may send so many times its share, for they may all be in one part.
+AHEAD, LEAST = 4, 16
+# The rows that a round adds may take this share of the room.
+PORTION = 0.25
+# Bytes of S where nobody says how many there may be.
+ROOM = 1 << 28
+# S is solved to this share of the gap asked for; rows short of their margin by less need not join.
+SHARPER, WITHIN = 0.1, 0.2
+# How often S is solved more sharply when it is all that keeps the gap open.
+SHARPEST = 1e-3
+# Margins that are one but for rounding, and margins so near that their rows may carry the proof.
+ROUNDED, NEAR = 1e-9, 1e-6
+# A sample is solved as well as it resembles all rows.
+ROUGH = 1e-3
+
+
+class HardFit(NamedTuple):
+    """A certified hard margin; ``rows`` are the numbers of the rows with a multiplier."""
+
+    w: np.ndarray  # (d,), or (k, d)
+    b: Any
+    certificate: Certificate
+    ending: Ending
+    solver: str
+    why: str
+    rows: np.ndarray
+    alpha: np.ndarray  # (rows,), or (rows, k)
+
+
+def solve_hard(
+    parts: Parts,
+    machine: BinarySpec | ClassSpec,
+    monitor: Monitor,
+    room: int = ROOM,
+    sample: HeldRows | None = None,
+) -> HardFit:
+    """The hard margin of all rows, or NotSeparableError with the proof that there is none.
+
+    ``room``: bytes of rows that may be in hand at once.  ``sample``: some of the rows, by lot; they
+    are solved first, by themselves, where asking all parts is slow.
+    """
+    with one_blas_thread(), np.errstate(all="ignore"):
+        start = None
+        if sample is not None:
+            start = _from_sample(sample, machine, monitor, room)
+        rounds = _Rounds(parts, machine, monitor, room)
+        ending = rounds.run(start)
+        return rounds.conclude(ending)
+
+
+def verify_hard(
+    parts: Parts, machine: BinarySpec | ClassSpec, w, b, tol: float = 1e-6, room: int = ROOM
+) -> Certificate:
+    """The certificate of weights w and b, with multipliers rebuilt from the rows nearest to their
+    margin: the optimum of these bounds that of all rows from below."""
+    rounds = _Rounds(parts, machine, Monitor(tol=tol, max_iter=10_000), room)
+    with one_blas_thread(), np.errstate(all="ignore"):
+        return rounds.judge(w, b)
+
+
+class InHand:
+    """Rows in hand as a single part."""
+
+    n_parts = 1
+
+    def __init__(self, kept: HeldRows):
+        self.block, self.n_features = Block(kept.X, kept.y, None), kept.X.shape[1]
+
+    def ask(self, task, *told) -> Iterator[Any]:
+        yield task(self.block, None, *told)[1]
+
+
+def _from_sample(sample: HeldRows, machine, monitor: Monitor, room: int) -> HeldRows:
+    """The rows that decide the margin of a sample."""
+    rough = _within(monitor, max(ROUGH, monitor.tol))
+    rounds = _Rounds(InHand(sample), form_of(machine).plain, rough, room, sample.ids)
+    if rounds.run(None) is Ending.INTERRUPTED:
+        raise KeyboardInterrupt
+    monitor.n_iter += rough.n_iter
+    return rounds.kept
+
+
+def _within(monitor: Monitor, tol: float) -> Monitor:
+    """A monitor for something smaller, with what is left of the budget."""
+    left = max(1, monitor.max_iter - monitor.n_iter)
+    seconds = max(0.0, monitor.max_seconds - monitor.seconds)
+    return Monitor(tol=tol, max_iter=left, max_seconds=seconds, seed=monitor.seed)
+
+
+def _size(kept: HeldRows) -> tuple[int, int]:
+    return len(kept.y), kept.nbytes
+
+
+class _Rounds:
+    """Where the search stands."""
+
+    kept: HeldRows
+
+    def __init__(self, parts: Parts, machine, monitor: Monitor, room: int, numbers=None):
+        self.parts, self.machine, self.monitor, self.room = parts, machine, monitor, room
+        self.numbers = numbers  # of the rows among all, where they are not those of the parts
+        self.form = form_of(machine)
+        d = parts.n_features
+        self.wanted = int(np.clip(PER_COLUMN * (d + 1) * self.form.k / 2, FEWEST, MOST))
+        self.round, self.sharper = 0, SHARPER
+        self.point: Any = None
+        self.primal, self.dual = np.inf, 0.0
+        self.best: tuple[Any, Any] = self.form.origin(d)
+        self.support: tuple[HeldRows, np.ndarray] | None = None
+        self.solver, self.rows = "", 0
+
+    # --- rounds -----------------------------------------------------------------------------
+
+    def run(self, start: HeldRows | None) -> Ending:
+        """Rounds until the gap is closed; ``start``: rows to begin with."""
+        try:
+            if start is None:
+                start, _ = self._ask(*self.best, below=1.0)  # of every class, if it has any
+                free = self.form.bias is Bias.FREE
+                need_weight(np.bincount(start.y, minlength=self.form.k), 2 if free else 1)
+            self.kept, self.alpha = start, np.zeros((len(start.y), *self.form.each))
+            for _ in range(MOST_ROUNDS):
+                self.monitor.step()
+                ending = self._solve()
+                w, b, _ = self.point
+                more, nearest = self._ask(w, b, 1.0 - WITHIN * self.monitor.tol)
+                self._offer(nearest)
+                if np.isfinite(self.primal) and self.monitor.record(self.primal, self.dual):
+                    return Ending.REACHED
+                if ending not in (Ending.REACHED, Ending.STALLED):
+                    return ending
+                if not self._join(more) and not self._sharpen():
+                    return Ending.STALLED
+        except OutOfBudget as stop:
+            return stop.ending
+        except KeyboardInterrupt:
+            if self.support is None:
+                raise
+            return Ending.INTERRUPTED
+        return Ending.STALLED
+
+    def _solve(self) -> Ending:
+        """The hard margin of the rows in hand."""
+        inner = _within(self.monitor, self.sharper * self.monitor.tol)
+        problem = self.form.problem(self.kept)
+        start = None if self.point is None else self.point._replace(**{self.form.name: self.alpha})
+        try:
+            solution, certificate = self.form.solve(problem, inner, start)
+        except NotSeparableError as error:
+            raise NotSeparableError(self._of_all(error.proof)) from None
+        finally:
+            self.monitor.n_iter += inner.n_iter
+        self.point, self.alpha = solution.point, solution.point[2]
+        self.solver = solution.solver
+        self.monitor.solver = f"{solution.solver} on {len(self.kept.y)} rows"
+        if certificate.feasible and certificate.dual > self.dual:
+            self.dual = certificate.dual
+            mine = self.form.carriers(self.alpha)
+            self.support = self.kept.take(mine), self.alpha[mine]
+        return solution.ending
+
+    def _of_all(self, proof):
+        """The same proof as one about all rows."""
+        some = self.form.carriers(proof.weights)
+        some = some[np.argsort(self.kept.ids[some])]
+        return replace(proof, weights=proof.weights[some], rows=self.kept.ids[some])
+
+    def _offer(self, nearest: np.ndarray) -> None:
+        """Weights scaled so that the smallest margin of all rows is one."""
+        w = self.point[0]
+        b = self.form.middle(self.form.problem(self.kept), self.point, nearest)
+        closest = self.form.closest(b, nearest)
+        if closest > 0.0 and (primal := self.form.norm(w, b) / closest**2) < self.primal:
+            self.primal, self.best = primal, (w / closest, b / closest)
+
+    def _sharpen(self) -> bool:
+        """Whether S may be solved more sharply: all that is left of the gap is its own."""
+        self.sharper *= SHARPER
+        return self.sharper >= SHARPEST * SHARPER
+
+    # --- rows -------------------------------------------------------------------------------
+
+    def _ask(self, w, b, below: float) -> tuple[HeldRows, np.ndarray]:
+        """Rows whose margin is below ``below``, at most as many as a round adds, and how much
+        every class leads every other at least."""
+        form = self.form
+        self.round += 1
+        nearest, first = np.full((form.k, form.k), np.inf), 0
+        found: list[HeldRows] = []
+        margins: list[np.ndarray] = []
+        self.rows = 0
+        for seen in self.parts.ask(look, self.machine, *form.told(w, b), self._wish(below)):
+            nearest = np.minimum(nearest, seen.nearest)
+            found.append(seen.worst._replace(ids=seen.worst.ids + first))
+            margins.append(seen.margin)
+            first, self.rows = first + seen.block, self.rows + seen.rows
+            rows, nbytes = (sum(column) for column in zip(*map(_size, found), strict=True))
+            if rows > 2 * self.wanted or nbytes > PORTION * self.room:
+                found, margins = self._thin(found, margins)
+        [kept], _ = self._thin(found, margins)
+        if self.numbers is not None:
+            kept = kept._replace(ids=self.numbers[kept.ids])
+        return kept, nearest
+
+    def _wish(self, below: float) -> Wish:
+        """What each part may send."""
+        among = self.form.k * max(1, self.parts.n_parts // AHEAD)
+        rows, nbytes = max(LEAST, self.wanted // among), PORTION * self.room / among
+        return Wish(below, rows, nbytes, (self.monitor.seed, self.round))
+
+    def _thin(self, found: list[HeldRows], margins: list[np.ndarray]):
+        """The worst rows of every class, as many as a round adds; ties are decided by lot."""
+        kept, margin = join(found), np.concatenate(margins)
+        rng = np.random.default_rng([self.monitor.seed, self.round, len(margin)])
+        order = np.lexsort((rng.random(len(margin)), margin))
+        room = PORTION * self.room * len(margin) / max(1, kept.nbytes)
+        each = max(1, int(min(self.wanted, room) / self.form.k))
+        chosen = [order[kept.y[order] == code][:each] for code in range(self.form.k)]
+        index = np.sort(np.concatenate(chosen))
+        return [kept.take(index)], [margin[index]]
+
+    def _join(self, more: HeldRows) -> bool:
+        """Rows that are not in hand yet join those that are; False: there is none."""
+        more = more.take(np.flatnonzero(~np.isin(more.ids, self.kept.ids)))
+        if len(more.y) == 0:
+            return False
+        if self.kept.nbytes + more.nbytes > self.room:
+            self._drop(more.nbytes)
+        if self.kept.nbytes + more.nbytes > self.room:
+            raise ValueError(
+                f"{len(self.kept.y)} rows and more decide the hard margin, which is more than the "
+                f"{self.room / 1e6:.3g} MB set aside for them. Allow more memory, or slack: use a "
+                "finite C."
+            )
+        self.kept = join([self.kept, more])
+        none = np.zeros((len(more.y), *self.form.each))
+        self.alpha = np.concatenate([self.alpha, none])
+        return True
+
+    def _drop(self, wanted: int) -> None:
+        """Let go of rows without a multiplier, those farthest from their margin first.
+
+        The rows with one have the same optimum alone, and those that join raise it: no set of
+        rows comes back.
+        """
+        told, all_rows = self.form.told(*self.point[:2]), Wish(np.inf, len(self.kept.y), np.inf)
+        [seen] = InHand(self.kept).ask(look, self.form.plain, *told, all_rows)
+        away, needed = seen.margin.copy(), self.form.carriers(self.alpha)
+        away[needed] = -np.inf
+        each = self.kept.nbytes / len(away)
+        count = int(np.clip((self.room - wanted) / each, len(needed), len(away)))
+        stay = np.sort(np.argsort(away, kind="stable")[:count])
+        self.kept, self.alpha = self.kept.take(stay), self.alpha[stay]
+
+    # --- the proof --------------------------------------------------------------------------
+
+    def conclude(self, ending: Ending) -> HardFit:
+        """The best weights and multipliers, and their proof from all rows."""
+        w, b = self.best
+        if not np.isfinite(self.primal) and self.point is not None:
+            w, b = self.point[:2]  # they separate the rows in hand only, which the proof says
+        kept, alpha = self._proved()
+        certificate = self.certify(w, b, kept, alpha)
+        if certificate.holds(self.monitor.tol):
+            ending = Ending.REACHED
+        elif ending is Ending.REACHED:
+            ending = Ending.STALLED
+        why = f"{len(kept.y)} of {self.rows} rows decide the margin: {self.round} questions"
+        order = np.argsort(kept.ids)
+        return HardFit(w, b, certificate, ending, self.solver, why, kept.ids[order], alpha[order])
+
+    def certify(self, w, b, kept: HeldRows, alpha: np.ndarray) -> Certificate:
+        """Multipliers of some rows and the margins of all, recomputed from the data."""
+        _, nearest = self._ask(w, b, -np.inf)
+        closest = self.form.closest(b, nearest)
+        own = self.form.certify(self.form.problem(kept), w, b, alpha)
+        slack = max(own.kkt_violation["zero"], 1.0 - closest)
+        return replace(
+            own,
+            primal=self.form.norm(w, b) if closest >= 1.0 - ROUNDED else np.inf,
+            kkt_violation=own.kkt_violation | {"zero": slack},
+            problem=self.form.summary(self.rows, self.parts.n_features),
+            method=f"recomputed from {self.parts.n_parts} parts of the data in float64",
+        )
+
+    def judge(self, w, b) -> Certificate:
+        """The proof for weights somebody gives; the search for multipliers begins near them."""
+        start, _ = self._ask(w, b, 1.0 + NEAR)
+        with suppress(NotSeparableError):  # then w does not separate the rows either
+            self.run(start if len(np.unique(start.y)) > 1 else None)
+        return self.certify(w, b, *self._proved())
+
+    def _proved(self) -> tuple[HeldRows, np.ndarray]:
+        """The best multipliers and their rows; without any, those of one row, zero."""
+        if self.support is None:
+            one = np.zeros(1, dtype=np.int64)
+            self.support = self.kept.take(one), np.zeros((1, *self.form.each))
+        return self.support

@@ -1,0 +1,128 @@
+"""The two-class support vector machine over parts: choose a method, run it, prove the result."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core.certify.certificate import Certificate
+from ...core.problem.problem import Bias
+from ...core.solve.contract import Ending, Monitor
+from ...core.solve.threads import one_blas_thread
+from ...core.solve.two_class.driver import NEWTON_COLUMNS, SOFT
+from ..certify.two_class import best_bias_parts, certify_parts, repair_parts, set_none
+from ..parts import Parts, need_weight
+from .hard_margin import solve_hard
+from .hinge_ascent import Ascent, accept
+from .hinge_newton import Newton
+from .hinge_tasks import BinarySpec, Census, ask_total, begin
+
+# Methods take turns where the proof fails; each time the gap asked for is smaller.
+TRIES = 5
+SHARPER = 0.3
+# Rows with more than this share of their values stored count as dense.
+SPARSE = 0.5
+
+
+class HingeFit(NamedTuple):
+    """A certified two-class machine; its multipliers stay with the parts."""
+
+    w: np.ndarray
+    b: float
+    certificate: Certificate
+    ending: Ending
+    solver: str
+    why: str
+    rows: np.ndarray | None = None  # of a hard margin: the rows with multipliers, and these
+    alpha: np.ndarray | None = None
+
+
+def solve_hinge(parts: Parts, machine: BinarySpec, monitor: Monitor) -> HingeFit:
+    """Solve over all parts to the gap of ``monitor``; starts from the parts' multipliers."""
+    if not np.isfinite(machine.C):
+        return HingeFit(*solve_hard(parts, machine, monitor))
+    with one_blas_thread(), np.errstate(all="ignore"):
+        return _Solver(parts, machine, monitor).solve()
+
+
+class _Solver:
+    """Runs one method after the other until the proof holds."""
+
+    def __init__(self, parts: Parts, machine: BinarySpec, monitor: Monitor):
+        self.parts, self.machine, self.monitor = parts, machine, monitor
+        self.census = ask_total(parts, begin, machine)
+        # With a free bias and one class the optimum is zero, and no gap is a share of that.
+        need_weight(self.census.by_side, 2 if machine.bias is Bias.FREE else 1)
+        b = 0.0
+        if self.census.alpha > 0.0 and machine.bias is Bias.FREE:  # multipliers to start from
+            b = best_bias_parts(parts, machine, self.census.w, b)
+        self.best: tuple = (self.census.w, b, None)
+        self.tol = monitor.tol
+
+    def solve(self) -> HingeFit:
+        first, why = self._choose()
+        ending, name = Ending.STALLED, first
+        for attempt in range(TRIES):
+            name = ("newton", "ascent")[(attempt + (first == "ascent")) % 2]
+            self.monitor.solver = name
+            ending = self._newton(attempt) if name == "newton" else self._ascent()
+            if self.best[2].holds(self.monitor.tol):
+                ending = Ending.REACHED
+                break
+            if ending in (Ending.TIME, Ending.ITERATIONS, Ending.INTERRUPTED):
+                break
+            why = f"{name} stopped at a relative gap of {self.best[2].relative_gap:.1e}"
+            ending, self.tol = Ending.STALLED, SHARPER * self.tol
+        w, b, certificate = self.best
+        return HingeFit(w, b, certificate, ending, name, why)
+
+    def _choose(self) -> tuple[str, str]:
+        census, d = self.census, len(self.census.w)
+        count = max(1, census.alive)
+        pull = (census.cost / count) * (census.sqnorm / count)
+        dense = census.values > SPARSE * census.rows * d
+        if dense:
+            return "newton", f"{d} dense columns: products with rows near their margin"
+        if d <= NEWTON_COLUMNS and pull > SOFT:
+            return "newton", f"{d} columns and C‖x‖² of about {pull:.1g}"
+        return "ascent", f"{d} sparse columns: epochs of coordinate ascent on every part"
+
+    def _ascent(self) -> Ending:
+        ascent = Ascent(self.parts, self.machine, self.monitor, self._begin())
+        ascent.b = self.best[1]
+        ending = ascent.run(self.tol)
+        ask_total(self.parts, accept, self.machine, ascent.mix)
+        self._offer(ascent.w_best, ascent.b_best)
+        return ending
+
+    def _newton(self, attempt: int) -> Ending:
+        newton = Newton(self.parts, self.machine, self.monitor, self.census)
+        w, b, _ = self.best
+        warm = attempt > 0 or self.census.alpha > 0.0
+        ending = newton.run(self.tol, w, b, warm)
+        self._offer(newton.w_best, newton.b_best)
+        return ending
+
+    def _begin(self) -> Census:
+        return ask_total(self.parts, begin, self.machine)
+
+    def _offer(self, w, b) -> None:
+        """Prove the point found; the best so far is kept, with the bound proved by the latest."""
+        found = finish(self.parts, self.machine, self.census, w, b)
+        known = self.best[2]
+        if known is None or not found[2].relative_gap > known.relative_gap:
+            self.best = found
+
+
+def finish(parts: Parts, machine: BinarySpec, census: Census, w, b: float):
+    """Feasible multipliers, the best bias and the proof: (w, b, certificate)."""
+    mean = census.sum_x / max(1, census.alive)
+    repair_parts(parts, machine)
+    if machine.bias is Bias.FREE:
+        b = best_bias_parts(parts, machine, w, b)
+    certificate, _ = certify_parts(parts, machine, w, b, mean)
+    if not certificate.dual >= 0.0:
+        ask_total(parts, set_none, machine)
+        certificate, _ = certify_parts(parts, machine, w, b, mean)
+    return w, b, certificate

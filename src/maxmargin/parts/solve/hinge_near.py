@@ -1,0 +1,164 @@
+"""The last digits of the hinge: rows near their margin are fetched and solved in one place.
+
+    min over w, b    ½‖w‖² + Σ over near rows c_i max(0, z_i) + Σ over far rows α_i z_i
+
+Near the optimum a row far from its margin has multiplier α_i = 0 or c_i and keeps it, so the far
+rows are one vector, and the near ones, a bounded number, are given to the augmented Lagrangian of
+``solve/two_class/lagrangian.py``.  Then all parts are asked what the result is worth.  Products
+over parts would need hundreds of rounds for the same, since ever fewer rows are free and a sample
+says ever less of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...core.problem.problem import Bias, Problem
+from ...core.rows.rows import combine, scores, take
+from ...core.solve.contract import Monitor
+from ...core.solve.two_class.lagrangian import NearRows, State, augment
+from ..parts import Parts
+from .hinge_sample import Chosen, most_values, stack
+from .hinge_tasks import BinarySpec, BinaryState, Census, ask, ask_total
+
+# Rows per column that may be fetched, and unknowns or rows up to which their system is solved.
+PER_COLUMN, LARGEST = 40, 2000
+# Distances from the margin at which rows are counted, in units of the rounded corner.
+WIDTHS = 2.0 ** np.arange(-1.0, 6.5, 0.5)
+# A distance that is wide enough, in the same units.
+WIDE = 6.0
+# The near rows are solved to this share of the gap asked for.
+SHARPER = 0.2
+# κ to begin with, where the near rows lie within a distance of one.
+FIRST = 2.0
+
+
+class NearSample(NamedTuple):
+    """What the parts answer at the new point."""
+
+    loss: float
+    gains: float  # Σα
+    v: np.ndarray  # Σ α y x
+    r: float
+
+
+def count_near(problem: Problem, share: BinaryState, widths) -> tuple[BinaryState, np.ndarray]:
+    """Rows within every distance of their margin."""
+    assert share.z is not None
+    z = np.sort(np.abs(share.z[problem.c > 0]))
+    return share, np.searchsorted(z, widths, side="right")
+
+
+def fetch_near(problem: Problem, share: BinaryState, width: float) -> tuple[BinaryState, Chosen]:
+    """The rows within ``width`` of their margin, and the pull of all others at 0 or c."""
+    assert share.z is not None
+    trial = share.alpha if share.trial is None else share.trial
+    near = (np.abs(share.z) <= width) & (problem.c > 0)
+    frozen = np.where(near, 0.0, problem.c * (share.z > 0.0))
+    index = np.flatnonzero(near)
+    u = frozen * problem.y
+    if share.trial is None or share.v is None:
+        v = combine(problem.rows, u)
+    else:
+        v = share.v + combine(problem.rows, u - trial * problem.y)
+    chosen = Chosen(
+        take(problem.rows, index), problem.y[index], problem.c[index], trial[index],
+        share.z[index], np.ones(len(index)), v, float(u.sum()), float(frozen.sum()),
+        (len(u), len(index), float(share.z.sum()), float(problem.c.sum())),
+    )  # fmt: skip
+    return share._replace(ahead=(index, frozen, chosen.pull, chosen.mark)), chosen
+
+
+def look_near(
+    problem: Problem, share: BinaryState, dw, db: float, mu, found: dict
+) -> tuple[BinaryState, NearSample]:
+    """Where the near rows' solution leads: the loss there, and the multipliers' sums."""
+    assert share.z is not None
+    index, frozen, pull, mark = share.ahead
+    dz = -problem.y * (scores(problem.rows, dw) + (db - float(mu @ dw)))
+    trial = frozen.copy()
+    trial[index] = found[mark]
+    step = np.zeros(len(trial))
+    step[index] = trial[index] * problem.y[index]
+    v = pull + combine(problem.rows, step)
+    loss = float(problem.c @ np.maximum(share.z + dz, 0.0))
+    share = share._replace(dz=dz, ahead=(trial, v, None))
+    return share, NearSample(loss, float(trial.sum()), v, float(trial @ problem.y))
+
+
+class Nearby(NamedTuple):
+    """The new point, as steps from the old one, its bounds, and whether they were worth it."""
+
+    dw: np.ndarray
+    db: float
+    primal: float
+    dual: float
+
+
+def solve_near(
+    parts: Parts, machine: BinarySpec, census: Census, mu, w, b: float, corner: float, tol: float,
+    monitor: Monitor,
+) -> Nearby | None:  # fmt: skip
+    """One round from (w, b), where the parts stand, b centred; None if too many rows are near."""
+    d = len(w)
+    a_row = max(1.0, census.values / max(1, census.rows))
+    most = min(
+        PER_COLUMN * (d + 1), most_values(parts) // a_row, LARGEST if d > LARGEST else np.inf
+    )
+    counts = ask_total(parts, count_near, machine, corner * WIDTHS)
+    fit = np.flatnonzero(counts <= most)
+    if len(fit) == 0 or WIDTHS[fit[-1]] < 1.0:
+        return None
+    width = corner * min(WIDE, float(WIDTHS[fit[-1]]))
+    chosen = list(ask(parts, fetch_near, machine, width))
+    state, value = _solve(chosen, machine, mu, w, b, width, tol, monitor)
+    if value is None:
+        return None
+    told = state.w - w, state.b - b, mu, _by_mark(chosen, state.a)
+    answer = ask_total(parts, look_near, machine, *told)
+    primal = 0.5 * float(state.w @ state.w) + answer.loss
+    v = answer.v - answer.r * mu
+    dual = answer.gains - 0.5 * float(v @ v)
+    if machine.bias is Bias.PENALIZED:
+        primal, dual = primal + 0.5 * state.b**2, dual - 0.5 * answer.r**2
+    elif machine.bias is Bias.FREE:
+        dual -= abs(answer.r) * (abs(state.b) + 1.0)
+    return Nearby(told[0], told[1], primal, dual)
+
+
+def _solve(chosen: list[Chosen], machine: BinarySpec, mu, w, b, width: float, tol: float, monitor):
+    """The near rows' own problem, the far ones being one vector."""
+    y, c, a, z = (np.concatenate(column) for column in list(zip(*chosen, strict=True))[1:5])
+    r0 = sum(one.r for one in chosen)
+    constant = sum(one.cost for one in chosen)
+    v0 = sum(one.pull for one in chosen) - r0 * mu
+    hold = float(c[y == -np.sign(r0)].sum())
+    if machine.bias is Bias.FREE and r0 != 0.0 and abs(r0) >= 0.9 * hold:
+        return None, None  # the far rows pull the bias harder than the near ones can hold
+    if len(y) == 0:  # the far rows are all there are: a plain square
+        return State(v0, r0 if machine.bias is Bias.PENALIZED else b, a, z), True
+    block = NearRows(stack([one.rows for one in chosen]), y, c, mu, machine.bias, v0, r0)
+    state = State(w, b, a, z)
+    own = Monitor(
+        tol=tol, max_iter=monitor.max_iter, max_seconds=monitor.max_seconds - monitor.seconds
+    )
+
+    def done(terms: Any) -> bool:
+        return terms.gap <= SHARPER * tol * abs(terms.primal + constant)
+
+    closed, _ = augment(block, state, FIRST / width, own, SHARPER * tol, done)
+    return state, closed
+
+
+def _by_mark(chosen: list[Chosen], alpha) -> dict:
+    """The multipliers of every part, by a mark that it knows itself by.
+
+    Parts that hold the very same rows have the same mark, and share the mean of theirs.
+    """
+    ends = np.cumsum([len(one.y) for one in chosen])[:-1]
+    found: dict = {}
+    for one, part in zip(chosen, np.split(alpha, ends), strict=True):
+        found.setdefault(one.mark, []).append(part)
+    return {mark: np.mean(parts, axis=0) for mark, parts in found.items()}

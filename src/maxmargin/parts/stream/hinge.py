@@ -1,0 +1,360 @@
+"""The hinge of two classes on a stream: rounds over the rows near their margin.
+
+    min over w, b    ½‖w‖² + Σ c_i max(0, z_i),        z_i = 1 − y_i (w·x_i + b)
+
+Rows far from their margin have multiplier 0 or c and stay there for a while.  A pass keeps the
+rows near their margin in memory, as many as fit, and adds the others up: those beyond the margin
+pull on (w, b) with all their cost.  What remains is solved in memory
+(``solve/two_class/lagrangian.py``). It lies below the full objective everywhere, so its
+multipliers, made feasible, bound the optimum without another pass; the next pass shows the full
+objective at its solution, and keeps the rows near their margin there.  Where that objective is
+worse than before, frozen rows have crossed their margin: the best point between the two is taken,
+and a proximal term ½ρ‖w − w_k‖², with ρ as large as needed, keeps the next steps where the rows in
+memory tell the truth.
+
+What must be kept does not grow with the number of rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core.problem.losses import Hinge
+from ...core.problem.problem import Bias, Problem
+from ...core.rows.rows import Rows, as_rows, combine
+from ...core.solve.contract import Ending, Monitor, OutOfBudget, Point
+from ...core.solve.two_class.lagrangian import GROWTH, NearRows, State, Terms, augment
+from ...core.solve.two_class.newton import newton
+from .plane import HingeTask, Multipliers, StreamPlane
+from .row_buffer import RowBuffer
+from .rows import StreamedRows
+
+MOST_ROUNDS = 60
+# A round is solved to this share of the gap it starts with, and of the gap asked for.
+SHARPER, WITHIN = 0.1, 0.2
+# Rows that should be kept: of large data one in SHARE, but this many for every column.
+SHARE, ROWS_PER_COLUMN = 8, 16
+# The shelf is filled to this share by a guess, and thinned to it where the guess was too high.
+FULL, THIN = 0.85, 0.6
+# … unless so many rows are as near as the farthest of them.
+TIED = 0.95
+# Rows per column from which on a sample's own rows lie about as all rows do.
+TELLING = 200
+# Rows from which the distances of all rows to their margin are guessed.
+PROBE = 20_000
+# A row moves about this much less from one round to the next.
+LESS = 0.5
+# Rounds without progress after which another method is asked.
+IDLE = 4
+# A step that lowers the objective by this share of what was hoped for is good: the proximal term
+# is divided by RELAX, else multiplied by it; below FAINT it is none.
+GOOD, LITTLE, RELAX, FAINT = 0.5, 0.1, 4.0, 1e-2
+# Where the full objective is looked at between the last point (0) and the new one (1).
+BETWEEN = np.array([1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.08, 0.04, 0.02, 0.01, 0.003, 0.0])
+
+
+class HingeResult(NamedTuple):
+    """The best plane, the best multipliers, and why the search ended."""
+
+    plane: StreamPlane
+    multipliers: Multipliers
+    ending: Ending
+
+
+def solve_hinge(rows: StreamedRows, task: HingeTask, sample: RowBuffer | None) -> HingeResult:
+    """Rounds until the gap is closed; goes on from the folder's checkpoint where there is one."""
+    search = HingeSearch(rows, task)
+    search.begin(sample)
+    try:
+        ending = search.loop()
+    except OutOfBudget as stop:
+        ending = stop.ending
+    return HingeResult(search.best, search.multipliers, ending)
+
+
+def solve_sample(task: HingeTask, sample: RowBuffer) -> tuple[Point, np.ndarray]:
+    """The optimum of a sample, as well as it resembles the whole, and the sample's mean."""
+    m, d = sample.count, sample.width
+    y = np.where(sample.y[:m] == 1, 1.0, -1.0)
+    c = task.C * sample.c[:m]
+    problem = Problem(sample.rows(), y, c, Hinge(), task.bias)
+    inner = Monitor(
+        tol=max(WITHIN * task.monitor.tol, min(0.1, 0.5 * (d + 1) / m)),
+        max_iter=task.monitor.max_iter,
+        max_seconds=task.monitor.max_seconds - task.monitor.seconds,
+        seed=task.monitor.seed,
+        _shown=task.monitor._shown,
+    )
+    point, ending = newton(problem, inner)
+    if ending is Ending.INTERRUPTED:
+        raise KeyboardInterrupt
+    task.monitor.n_iter += inner.n_iter
+    mu = combine(problem.rows, np.full(m, 1.0 / m)) if task.bias is Bias.FREE else np.zeros(d)
+    return point, mu
+
+
+class HingeSearch:
+    """Where the rounds stand."""
+
+    def __init__(self, rows: StreamedRows, task: HingeTask):
+        self.rows, self.task, self.monitor = rows, task, task.monitor
+        self.kappa, self.rho = 0.0, 0.0
+        self.primal, self.dual, self.model = np.inf, 0.0, np.inf
+        self.multipliers = Multipliers(None, np.zeros(0, dtype=np.int64), np.zeros(0))
+        self.reach = np.full(2, np.inf)
+        self.shelf: RowBuffer
+
+    # --- beginning ------------------------------------------------------------------------
+
+    def begin(self, sample: RowBuffer | None) -> None:
+        state = self.rows.folder.load()
+        if state is not None and "mu" in state:
+            self._go_on(state)
+            return
+        assert sample is not None
+        point, self.mu = solve_sample(self.task, sample)
+        self.best = self.next = StreamPlane(point.w, point.b)
+        self.reach = self._guess(sample)
+        sample.drop()
+        self.shelf = self._room()
+
+    def _go_on(self, state: dict[str, np.ndarray]) -> None:
+        self.mu, self.reach, self.kappa = state["mu"], state["reach"], float(state["kappa"])
+        self.rho, self.model = float(state["rho"]), float(state["model"])
+        self.best = StreamPlane(state["w"], float(state["b"]))
+        self.next = StreamPlane(state["next_w"], float(state["next_b"]))
+        self.primal, self.dual = float(state["primal"]), float(state["dual"])
+        if "at_w" in state:
+            plane = StreamPlane(state["at_w"], float(state["at_b"]))
+            self.multipliers = Multipliers(plane, state["rows"], state["alpha"])
+        self.shelf = self._room()
+
+    def _room(self) -> RowBuffer:
+        rows = self.rows
+        return RowBuffer(rows.memory.kept, rows.n_features, rows.dtype, rows.sparse)
+
+    def save(self) -> None:
+        at, told = self.multipliers.plane, {}
+        if at is not None:
+            told = {"at_w": at.w, "at_b": at.b}
+        self.rows.folder.save(
+            mu=self.mu, reach=self.reach, kappa=self.kappa, rho=self.rho,
+            model=self.model, w=self.best.w, b=self.best.b,
+            next_w=self.next.w, next_b=self.next.b, primal=self.primal, dual=self.dual,
+            rows=self.multipliers.rows, alpha=self.multipliers.alpha, **told,
+        )  # fmt: skip
+
+    def _guess(self, sample: RowBuffer) -> np.ndarray:
+        """How far from its margin a row of each class may be, so that the shelf is well filled."""
+        if sample.count < TELLING * (sample.width + 1):
+            return np.full(2, np.inf)  # its rows are fitted too well to tell of others
+        counts, capacity = self.rows.counts.astype(float), self._capacity(sample)
+        share = np.minimum(counts, 0.5 * capacity)
+        share = np.minimum(counts, share + (capacity - share.sum()) * (share == 0.5 * capacity))
+        m = sample.count
+        some = np.random.default_rng(self.monitor.seed).permutation(m)[:PROBE]
+        some.sort()
+        codes = sample.y[some]
+        z = self.best.slack(as_rows(sample.matrix()[some]), np.where(codes == 1, 1.0, -1.0))
+        reach = np.full(2, np.inf)
+        for code in (0, 1):
+            if share[code] < counts[code] and (codes == code).any():
+                wanted = share[code] / counts[code]
+                reach[code] = float(np.quantile(np.abs(z[codes == code]), wanted))
+        return np.maximum(reach, 1e-12)
+
+    def _capacity(self, sample: RowBuffer) -> float:
+        """Rows that the shelf should hold."""
+        n, d = self.rows.n, self.rows.n_features
+        room = self.rows.memory.kept / sample.each
+        return min(FULL * room, max(n / SHARE, ROWS_PER_COLUMN * (d + 1), 1000))
+
+    # --- rounds ---------------------------------------------------------------------------
+
+    def loop(self) -> Ending:
+        idle = 0
+        for _ in range(MOST_ROUNDS):
+            before = self.primal
+            self._look()
+            if self.monitor.record(self.primal, self.dual):
+                return Ending.REACHED
+            idle = idle + 1 if self.primal >= before * (1.0 - 1e-12) else 0
+            if idle == IDLE or self.shelf.count == 0:  # too many rows lie on their margin
+                break
+            self._solve_near()
+            self.save()
+        return Ending.STALLED
+
+    def _look(self) -> None:
+        """Pass over all rows: the objective at ``next``, the rows near their margin there."""
+        values = self._pass(self.best, self.next)
+        if not np.isfinite(self.primal) or values[0] <= self.primal:
+            hoped, had = self.primal - self.model, self.primal - float(values[0])
+            # Little to be hoped for beside the gap: it is the proximal term that keeps it open.
+            if had >= GOOD * hoped or hoped <= LITTLE * (self.primal - self.dual):
+                self.rho = self.rho / RELAX if self.rho > FAINT else 0.0
+            elif np.isfinite(hoped):
+                self.rho = max(RELAX * self.rho, FAINT)
+            self.best, self.primal = self.next, float(values[0])
+            return
+        place = int(values.argmin())
+        t = max(float(BETWEEN[place]), float(BETWEEN[-2]))
+        step = float(np.sum((self.next.w - self.best.w) ** 2))
+        wanted = (self.primal - self.model) / (t * step) if step > 0 else 0.0
+        little = self.primal - self.model <= LITTLE * (self.primal - self.dual)
+        self.rho = self.rho / RELAX if little else max(RELAX * self.rho, wanted)
+        self.best = self.best.toward(self.next, float(BETWEEN[place]))
+        self.primal = float(self._pass(self.best, self.best)[0])
+        self.reach *= 1.5  # frozen rows mattered: keep more of them, if there is room
+
+    def _pass(self, last: StreamPlane, new: StreamPlane) -> np.ndarray:
+        """The objective at BETWEEN, and the shelf, v₀ and r₀ at ``new``."""
+        task, shelf = self.task, self.shelf
+        shelf.clear()
+        losses = np.zeros(len(BETWEEN))
+        self.pull, self.r0, self.constant = np.zeros(self.rows.n_features), 0.0, 0.0
+        for first, block in self.rows.blocks():
+            rows, y, c = task.terms(block)
+            z = new.slack(rows, y)
+            if last is new:
+                losses += float(c @ np.maximum(z, 0.0))
+            else:
+                dz = last.slack(rows, y) - z
+                for j, t in enumerate(BETWEEN):
+                    losses[j] += float(c @ np.maximum(z + (1.0 - t) * dz, 0.0))
+            self._sort(block, rows, y, c, z, first)
+        norms = [task.norm(last.toward(new, t)) for t in BETWEEN]
+        return losses + np.array(norms)
+
+    def _sort(self, block, rows: Rows, y, c, z, first: int) -> None:
+        """Near rows to the shelf; those beyond the margin are added up."""
+        shelf, codes = self.shelf, block.y
+        while True:
+            is_near = np.abs(z) <= self.reach[codes]
+            near = np.flatnonzero(is_near)
+            X = block.X[near]
+            if shelf.fits(X):
+                break
+            self._thin(codes, z)
+        shelf.put(X, y[near], c[near], near + first, z[near])
+        up = (z > 0.0) & ~is_near
+        u = np.where(up, c * y, 0.0)
+        self._freeze(rows, u, float(c[up].sum()))
+
+    def _freeze(self, rows: Rows, u: np.ndarray, cost: float) -> None:
+        total = float(u.sum())
+        self.pull += combine(rows, u) - total * self.mu
+        self.r0 += total
+        self.constant += cost
+
+    def _thin(self, codes, z) -> None:
+        """Half the reach of the class with more rows near; those beyond are frozen."""
+        shelf, m = self.shelf, self.shelf.count
+        side = (shelf.y[:m] > 0).astype(int)
+        near = np.abs(z) <= self.reach[codes]
+        held = np.bincount(side, minlength=2) + np.bincount(codes[near], minlength=2)
+        code = int(held.argmax())
+        there = np.abs(np.concatenate([shelf.z[:m][side == code], z[near & (codes == code)]]))
+        reach = float(np.quantile(there, THIN))
+        if np.mean(there <= reach) > TIED:  # equal rows: all of them or none
+            reach = float(np.nextafter(reach, -1.0))
+        self.reach[code] = reach
+        gone = np.abs(shelf.z[:m]) > self.reach[side]
+        up = gone & (shelf.z[:m] > 0.0)
+        if up.any():
+            u = np.where(up, shelf.c[:m] * shelf.y[:m], 0.0)
+            self._freeze(shelf.rows(), u, float(shelf.c[:m][up].sum()))
+        shelf.keep(np.flatnonzero(~gone))
+
+    def _solve_near(self) -> None:
+        """Minimise over the shelf; offer the multipliers this makes, and the plane to look at."""
+        shelf, task, m = self.shelf, self.task, self.shelf.count
+        rows, y, z = shelf.rows(), shelf.y[:m], shelf.z[:m]
+        # ½‖w‖² + ½ρ‖w − w_k‖² is (1 + ρ) times ½‖w‖² but for a pull towards w_k.
+        near = 1.0 + self.rho
+        pull = (self.pull + self.rho * self.best.w) / near
+        block = NearRows(rows, y, shelf.c[:m] / near, self.mu, task.bias, pull, self.r0 / near)
+        b = self.best.b + float(self.mu @ self.best.w)
+        state = State(self.best.w, b, self._start() / near, z)
+        gap = min(1e-2, max(0.0, self.primal - self.dual) / self.primal)
+        target = max(SHARPER * gap, WITHIN * self.monitor.tol)
+
+        def done(terms: Terms) -> bool:
+            return near * terms.gap <= target * self.primal
+
+        # Below a known dual bound the frozen rows no longer tell the truth.
+        floor = (self.dual * (1.0 - 1e-9) - self.constant) / near
+        floor -= 0.5 * self.rho * float(self.best.w @ self.best.w) / near
+        self.kappa = max(0.5 / max(float(np.abs(z).max(initial=0.0)), 1e-12), self.kappa / GROWTH)
+        _, self.kappa = augment(block, state, self.kappa, self.monitor, target, done, floor)
+        self._offer(rows, y, shelf.c[:m], near * state.a)
+        self.model = self._reduced(state, y, shelf.c[:m])
+        self.next = StreamPlane(state.w, state.b - float(self.mu @ state.w))
+        self._choose_reach(np.abs(state.z - z), np.abs(z))
+
+    def _choose_reach(self, moved: np.ndarray, distance: np.ndarray) -> None:
+        """Where steps are good, no more rows than may still cross their margin; else all that
+        the shelf can hold."""
+        m = len(moved)
+        if self.rho > 0.0 or m == 0:
+            if m < 0.5 * FULL * self.rows.memory.kept / self.shelf.each:
+                self.reach *= 2.0
+            return
+        limit = LESS * float(np.quantile(moved, 0.95))
+        fewest = min(m, max(1000, ROWS_PER_COLUMN * (self.rows.n_features + 1)))
+        enough = float(np.partition(distance, fewest - 1)[fewest - 1])
+        self.reach = np.minimum(self.reach, max(limit, enough))
+
+    def _start(self) -> np.ndarray:
+        """Multipliers of the near rows as far as the last round knew them."""
+        m, c = self.shelf.count, self.shelf.c[: self.shelf.count]
+        if self.multipliers.plane is None:
+            return 0.5 * c
+        a = np.where(self.shelf.z[:m] > 0.0, c, 0.0)
+        ids, known = self.shelf.ids[:m], self.multipliers.rows
+        if len(known):
+            place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+            same = known[place] == ids
+            a[same] = np.minimum(self.multipliers.alpha[place[same]], c[same])
+        return a
+
+    def _reduced(self, state: State, y, c) -> float:
+        """The objective with all other rows frozen: what the next pass would find if they were."""
+        value = 0.5 * float(state.w @ state.w) + float(c @ np.maximum(state.z, 0.0))
+        value += self.constant - float(self.pull @ state.w) - self.r0 * state.b
+        return value + 0.5 * state.b**2 if self.task.bias is Bias.PENALIZED else value
+
+    def _offer(self, rows: Rows, y, c, a) -> None:
+        """The bound that the multipliers a of the shelf, with those of frozen rows, prove."""
+        a = np.clip(a, 0.0, c)
+        if self.task.bias is Bias.FREE:
+            a = balanced(a, c, y, self.r0)
+        r = self.r0 + float(a @ y)
+        if self.task.bias is Bias.FREE and abs(r) > 1e-9 * (self.constant + float(a.sum())):
+            return  # they prove nothing
+        step = a * y
+        v = self.pull + combine(rows, step) - float(step.sum()) * self.mu
+        dual = self.constant + float(a.sum()) - 0.5 * float(v @ v)
+        if self.task.bias is Bias.PENALIZED:
+            dual -= 0.5 * r * r
+        if dual > self.dual:
+            self.dual = dual
+            self.multipliers = Multipliers(self.best, self.shelf.ids[: len(a)].copy(), a)
+
+
+def balanced(a: np.ndarray, cap: np.ndarray, y: np.ndarray, r0: float) -> np.ndarray:
+    """Near multipliers with r₀ + Σ a y = 0, as near as is cheap: free ones are moved first."""
+    a = a.copy()
+    for free in (True, False):
+        for _ in range(40):
+            r = r0 + float(a @ y)
+            among = (a > 0.0) & (a < cap) if free else cap > 0.0
+            room = np.where(among, np.where(y * np.sign(r) > 0.0, a, cap - a), 0.0)
+            total = float(room.sum())
+            if abs(r) <= 1e-15 * float(a.sum()) or total <= 0.0:
+                break
+            a -= y * np.sign(r) * room * min(1.0, abs(r) / total)
+            np.clip(a, 0.0, cap, out=a)
+    return a

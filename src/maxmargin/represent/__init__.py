@@ -1,1 +1,0 @@
-"""Arrays become rows: dense and sparse storage behind the same verbs."""

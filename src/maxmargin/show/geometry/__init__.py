@@ -1,0 +1,1 @@
+"""Planes, regions and borders: what a picture of a classifier is made of."""

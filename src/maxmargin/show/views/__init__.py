@@ -1,0 +1,1 @@
+"""One file per picture: what it shows, as plain arrays."""

@@ -1,1 +1,0 @@
-"""One algorithm per file: a Problem goes in, a Solution comes out."""
