@@ -4,13 +4,19 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 DATA ?=
 
-.PHONY: run test check bench bench-streams bench-spread soak gallery clean
+QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
+
+.PHONY: run test quick check bench bench-streams bench-spread soak gallery clean
 
 run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
+
+# The inner loop: laws, solvers, model files; under a minute once kernels are compiled.
+quick: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n auto --dist worksteal -q $(QUICK)
 
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -q -m slow
