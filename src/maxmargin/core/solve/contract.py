@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..certify.certificate import Certificate
 from ..problem.problem import Problem
 
 
@@ -51,6 +52,13 @@ class Ending(Enum):
     ITERATIONS = "max_iter ran out"
     STALLED = "it made no more progress"
     INTERRUPTED = "interrupted from the keyboard"
+
+
+def settled(ending: Ending, certificate: Certificate | None, tol: float) -> Ending:
+    """REACHED if the certificate proves the gap asked for, and only then; else why it stopped."""
+    if certificate is not None and certificate.holds(tol):
+        return Ending.REACHED
+    return Ending.STALLED if ending is Ending.REACHED else ending
 
 
 class OutOfBudget(Exception):

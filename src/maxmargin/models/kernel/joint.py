@@ -6,9 +6,12 @@ same problem, exactly.  What they find is certified from kernel values.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ...core.certify.certificate import Certificate
+from ...core.certify.conclude import first_that_proves
 from ...core.certify.kernelised import Scored, certify_kernel_classes, kernel_scores
 from ...core.certify.multiclass import signed
 from ...core.kernels.features import centred, exact_features
@@ -17,7 +20,7 @@ from ...core.problem.class_losses import CLASS_LOSSES
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import costs
 from ...core.rows.rows import DenseRows
-from ...core.solve.contract import ClassPoint, Ending, Monitor
+from ...core.solve.contract import ClassPoint, Ending, Monitor, settled
 from ...core.solve.many_class.driver import solve_classes
 from ..fitting import note
 from ..svm import joint as svm_joint
@@ -55,9 +58,7 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
     solution, certificate, slacks, beta, b = _solve(problem, points, monitor)
     svm_joint.keep(model, problem, beta, slacks, b, _norm(problem, beta))
     note(model, solution, certificate)
-    if certificate.holds(monitor.tol):
-        return Ending.REACHED
-    return Ending.STALLED if solution.ending is Ending.REACHED else solution.ending
+    return settled(solution.ending, certificate, monitor.tol)
 
 
 def _solve(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor):
@@ -107,8 +108,9 @@ def recertify(model, X, codes, weight) -> Certificate:
     problem = pose(model, np.empty((n, 0)), codes, weight)
     w = Scored(model._expansion.scores(points), float(model._expansion.squares(X).sum()))
     slacks, b = np.empty((n, 2)), model.intercept_
-    if np.shape(model.alpha_) == (n, k):
-        certificate = certify_kernel_classes(problem, points, w, b, model.alpha_, slacks)
-        if certificate.feasible and certificate.dual >= 0.0:
-            return certificate
-    return certify_kernel_classes(problem, points, w, b, np.zeros((n, k)), slacks)
+
+    def prove(beta: np.ndarray) -> Certificate:
+        return certify_kernel_classes(problem, points, w, b, beta, slacks)
+
+    known = [model.alpha_] if np.shape(model.alpha_) == (n, k) else []
+    return first_that_proves(*(partial(prove, beta) for beta in [*known, np.zeros((n, k))]))

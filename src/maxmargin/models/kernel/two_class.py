@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.certify.certificate import Certificate
+from ...core.certify.conclude import first_that_proves
 from ...core.certify.kernelised import Scored, certify_kernel
 from ...core.certify.repair import repair
 from ...core.kernels.kernel_block import KernelPoints
@@ -46,14 +47,15 @@ def recertify(model, X, codes, weight) -> Certificate:
 
 def best_proof(problem: KernelProblem, w: Scored, b: float, alpha: np.ndarray) -> Certificate:
     """With the multipliers given if they are feasible, else rebuilt from margins, or none."""
-    if len(alpha) == len(problem.y):
-        certificate = certify_kernel(problem, w, b, alpha)
-        if certificate.feasible and certificate.dual >= 0.0:
-            return certificate
+
+    def prove(alpha: np.ndarray) -> Certificate:
+        return certify_kernel(problem, w, b, alpha)
+
     margins = problem.y * (w.f + b)
     limit, size = (1.0 + 1e-6, 1.0) if problem.hard else (1.0, problem.c)
     guess = np.where((problem.c > 0) & (margins < limit), size, 0.0)
-    certificate = certify_kernel(problem, w, b, repair(problem, guess))
-    if certificate.feasible and certificate.dual >= 0.0:
-        return certificate
-    return certify_kernel(problem, w, b, np.zeros(len(problem.y)))
+    return first_that_proves(
+        *([lambda: prove(alpha)] if len(alpha) == len(problem.y) else []),
+        lambda: prove(repair(problem, guess)),
+        lambda: prove(np.zeros(len(problem.y))),
+    )

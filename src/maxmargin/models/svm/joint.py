@@ -6,6 +6,7 @@ import numpy as np
 
 from ...core.certify.certificate import Certificate
 from ...core.certify.circulation import repair_classes
+from ...core.certify.conclude import first_that_proves
 from ...core.certify.multiclass import certify_classes, from_scores
 from ...core.problem.class_losses import CLASS_LOSSES, MaxHinge, MaxSquaredHinge, SumHinge
 from ...core.problem.losses import LOSSES
@@ -106,12 +107,12 @@ def recertify(model, X, codes, weight) -> Certificate:
     problem = pose(model, X, codes, weight)
     W, b = model.coef_, model.intercept_
     beta = known_multipliers(model, problem)
-    if beta is not None:
-        certificate = certify_classes(problem, W, b, beta)
-        if certificate.feasible and certificate.dual >= 0.0:
-            return certificate
-    beta = repair_classes(problem, from_scores(problem, W, b))
-    certificate = certify_classes(problem, W, b, beta)
-    if certificate.dual >= 0.0:
-        return certificate
-    return certify_classes(problem, W, b, np.zeros_like(beta))  # no multipliers prove more
+
+    def prove(beta: np.ndarray) -> Certificate:
+        return certify_classes(problem, W, b, beta)
+
+    return first_that_proves(
+        *([lambda: prove(beta)] if beta is not None else []),
+        lambda: prove(repair_classes(problem, from_scores(problem, W, b))),
+        lambda: prove(np.zeros((len(problem.y), problem.k))),
+    )

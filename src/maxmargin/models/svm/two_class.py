@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.certify.certificate import Certificate, certify
+from ...core.certify.conclude import first_that_proves
 from ...core.certify.repair import repair
 from ...core.problem.losses import LOSSES, Hinge, slope
 from ...core.problem.problem import Problem, costs
@@ -119,14 +120,15 @@ def known_multipliers(
 
 def best_proof(problem: Problem, w, b: float, alpha: np.ndarray | None) -> Certificate:
     """With the multipliers given if they are feasible, else rebuilt from margins, or none."""
-    if alpha is not None:
-        certificate = certify(problem, w, b, alpha)
-        if certificate.feasible and certificate.dual >= 0.0:
-            return certificate
-    certificate = certify(problem, w, b, repair(problem, from_margins(problem, w, b)))
-    if certificate.feasible and certificate.dual >= 0.0:
-        return certificate
-    return certify(problem, w, b, np.zeros(len(problem.y)))
+
+    def prove(alpha: np.ndarray) -> Certificate:
+        return certify(problem, w, b, alpha)
+
+    return first_that_proves(
+        *([lambda: prove(alpha)] if alpha is not None else []),
+        lambda: prove(repair(problem, from_margins(problem, w, b))),
+        lambda: prove(np.zeros(len(problem.y))),
+    )
 
 
 def from_margins(problem, w, b) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...certify.bias import best_bias
 from ...certify.certificate import Certificate
+from ...certify.conclude import first_that_proves
 from ...certify.kernelised import certify_kernel, kernel_inseparability, kernel_scores
 from ...certify.repair import repair
 from ...certify.separability import NotSeparableError
@@ -21,7 +22,7 @@ from ...kernels.gram_cache import cache_of
 from ...problem.kernelised import KernelProblem
 from ...problem.problem import Problem
 from ...rows.rows import DenseRows, as_rows
-from ..contract import Ending, Monitor, Step
+from ..contract import Ending, Monitor, Step, settled
 from ..threads import one_blas_thread
 from ..two_class.driver import solve
 from .kernel_descent import DualPoint, descend
@@ -79,10 +80,7 @@ def solve_kernel(
                 gap = found.certificate.relative_gap
                 why = f"the {name} solver stopped at a relative gap of {gap:.1e}"
                 found, ending, name = again, ended, "blocks"
-    if found.certificate.holds(monitor.tol):
-        ending = Ending.REACHED
-    elif ending is Ending.REACHED:
-        ending = Ending.STALLED
+    ending = settled(ending, found.certificate, monitor.tol)
     count = max(1, monitor.n_iter)
     return (
         KernelSolution(found.alpha, found.b, found.f, ending, name, why, count, monitor.history),
@@ -113,13 +111,14 @@ def finish_kernel(problem: KernelProblem, alpha: np.ndarray) -> Finished:
         closest = float((problem.y * (f + b))[problem.c > 0].min())
         if closest > 0.0:
             alpha, f = alpha / closest, f / closest
-    b = best_bias(problem, f)
-    certificate = certify_kernel(problem, None, b, alpha, f)
-    if not certificate.dual >= 0.0:  # no multipliers at all prove more
-        alpha, f = np.zeros_like(alpha), np.zeros_like(f)
+
+    def prove(alpha: np.ndarray, f: np.ndarray) -> Finished:
         b = best_bias(problem, f)
-        certificate = certify_kernel(problem, None, b, alpha, f)
-    return Finished(alpha, b, f, certificate)
+        return Finished(alpha, b, f, certify_kernel(problem, None, b, alpha, f))
+
+    return first_that_proves(
+        lambda: prove(alpha, f), lambda: prove(np.zeros_like(alpha), np.zeros_like(f))
+    )
 
 
 def _may_go_on(ending: Ending) -> bool:

@@ -15,12 +15,13 @@ import numpy as np
 from ...certify.certificate import Certificate
 from ...certify.circulation import repair_classes, ties_all_classes
 from ...certify.class_bias import middle_biases
+from ...certify.conclude import first_that_proves, lengthened
 from ...certify.multiclass import certify_classes
 from ...problem.class_losses import MaxHinge, SumHinge, class_value
 from ...problem.multiclass import MulticlassProblem
 from ...problem.problem import Bias
 from ...rows.rows import combine, sqnorms
-from ..contract import ClassPoint, Ending, Monitor, Step
+from ..contract import ClassPoint, Ending, Monitor, Step, settled
 from ..threads import one_blas_thread
 from .class_descent import class_descent
 from .class_newton import class_newton
@@ -127,10 +128,7 @@ def solve_classes(
             if best.certificate.relative_gap < gap:
                 why = f"descent stopped at a relative gap of {gap:.1e}"
                 name, ending = "newton", ended
-    if best.certificate.holds(tol):
-        ending = Ending.REACHED
-    elif ending is Ending.REACHED:
-        ending = Ending.STALLED
+    ending = settled(ending, best.certificate, tol)
     count = max(1, monitor.n_iter)
     solution = ClassSolution(best.point, best.slacks, ending, name, why, count, monitor.history)
     return solution, best.certificate
@@ -176,9 +174,9 @@ def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) ->
         W, b, beta = unit_class_margin(problem, ClassPoint(W, b, beta))
     if free:
         b = b - b.mean()
-    found = _prove(problem, W, b, beta)
-    if not found.certificate.dual >= 0.0:  # no multipliers at all prove more
-        found = _prove(problem, W, b, np.zeros_like(beta))
+    found = first_that_proves(
+        lambda: _prove(problem, W, b, beta), lambda: _prove(problem, W, b, np.zeros_like(beta))
+    )
     at_rest = float(problem.c.sum()) * class_value(problem.loss, np.zeros(problem.k), 0)
     if not problem.hard and not found.certificate.primal <= at_rest:  # stopped too early
         found = _prove(problem, np.zeros_like(W), np.zeros_like(b), found.point.beta)
@@ -187,24 +185,11 @@ def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) ->
         middle = _prove(problem, W, middle_biases(problem, W, b, beta), beta)
         if middle.certificate.primal <= found.certificate.primal * (1.0 + 1e-9):
             found = middle
-    return found if found.certificate.holds(tol) else _inflate(problem, found)
+    W, b, beta = found.point
+    return lengthened(found, tol, lambda t: _prove(problem, t * W, t * b, beta))
 
 
 def _prove(problem: MulticlassProblem, W, b, beta) -> Finished:
     slacks = np.empty((len(problem.y), 2))
     certificate = certify_classes(problem, W, b, beta, slacks)
     return Finished(ClassPoint(W, b, beta), certificate, slacks)
-
-
-def _inflate(problem: MulticlassProblem, found: Finished) -> Finished:
-    """Lengthen (W, b) by the slack that rounding left on the margin, if that helps.
-
-    A large C charges even 1e-16 of slack; a relative change of W by as much costs nothing.
-    """
-    kkt = found.certificate.kkt_violation
-    slack = max(kkt["zero"], kkt["free"])
-    if not 0.0 < slack < 1e-6:
-        return found
-    t = 1.0 + 1.01 * slack + 4e-16
-    longer = _prove(problem, t * found.point.W, t * found.point.b, found.point.beta)
-    return longer if longer.certificate.primal < found.certificate.primal else found

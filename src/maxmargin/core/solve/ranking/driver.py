@@ -7,14 +7,16 @@ descent   many weights or small C: coordinate descent over the pairs of one exam
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from ...certify.certificate import Certificate
+from ...certify.conclude import first_that_proves, lengthened
 from ...certify.label_pairs import certify_label_pairs, repair_label_pairs
 from ...problem.label_pairs import LabelPairsProblem
 from ...rows.rows import sqnorms
-from ..contract import ClassPoint, Ending, Monitor, Step
+from ..contract import ClassPoint, Ending, Monitor, Step, settled
 from ..threads import one_blas_thread
 from .label_descent import label_descent
 from .label_newton import label_newton
@@ -77,9 +79,7 @@ def solve_label_pairs(
     alpha[within] = beta
     point = ClassPoint(W, lift(problem, W, b, group), alpha)
     certificate = certify_label_pairs(problem, *point)
-    ending = found.ending
-    if ending is Ending.REACHED and not certificate.holds(monitor.tol):
-        ending = Ending.STALLED
+    ending = settled(found.ending, certificate, monitor.tol)
     return replace(found, point=point, ending=ending), certificate
 
 
@@ -91,32 +91,39 @@ def _solve_joined(
     monitor.solver = name
     with one_blas_thread(), np.errstate(all="ignore"):
         point, ending = LABEL_SOLVERS[name](problem, monitor, start)
-        point, certificate = _finish(problem, point)
+        point, certificate = _finish(problem, point, monitor.tol)
         if solver == "auto" and not certificate.holds(monitor.tol) and ending is Ending.STALLED:
             why = f"{name} stopped at a relative gap of {certificate.relative_gap:.1e}"
             name = monitor.solver = "newton" if name == "descent" else "descent"
             again, ending = LABEL_SOLVERS[name](problem, monitor, point)
-            again, proved = _finish(problem, again)
+            again, proved = _finish(problem, again, monitor.tol)
             if proved.relative_gap < certificate.relative_gap:
                 point, certificate = again, proved
-    if certificate.holds(monitor.tol):
-        ending = Ending.REACHED
-    elif ending is Ending.REACHED:
-        ending = Ending.STALLED
+    ending = settled(ending, certificate, monitor.tol)
     count = max(1, monitor.n_iter)
     return LabelSolution(point, ending, name, why, count, monitor.history), certificate
 
 
-def _finish(problem: LabelPairsProblem, point: ClassPoint) -> tuple[ClassPoint, Certificate]:
+class Finished(NamedTuple):
+    """A feasible point and its certificate."""
+
+    point: ClassPoint
+    certificate: Certificate
+
+
+def _finish(problem: LabelPairsProblem, point: ClassPoint, tol: float) -> Finished:
     """Feasible multipliers, and the certificate; the origin where a solver overflowed."""
     W, b, alpha = point
     if not (np.isfinite(W).all() and np.isfinite(b).all()):
         W, b = np.zeros_like(W), np.zeros_like(b)
     if not np.isfinite(alpha).all():
         alpha = np.zeros_like(alpha)
-    alpha = repair_label_pairs(problem, alpha)
-    certificate = certify_label_pairs(problem, W, b, alpha)
-    if not (certificate.feasible and certificate.dual >= 0.0):  # no multipliers prove more
-        alpha = np.zeros_like(alpha)
-        certificate = certify_label_pairs(problem, W, b, alpha)
-    return ClassPoint(W, b, alpha), certificate
+
+    def prove(W, b, alpha) -> Finished:
+        return Finished(ClassPoint(W, b, alpha), certify_label_pairs(problem, W, b, alpha))
+
+    found = first_that_proves(
+        lambda: prove(W, b, repair_label_pairs(problem, alpha)),
+        lambda: prove(W, b, np.zeros_like(alpha)),
+    )
+    return lengthened(found, tol, lambda t: prove(t * W, t * b, found.point.beta))

@@ -21,7 +21,7 @@ from ...problem.problem import Bias
 from ...rows.graded import between, by_score, count, ramp, sample_between
 from ...rows.pairs import PairRows
 from ...rows.rows import combine, scores
-from ..contract import Ending, Monitor, OutOfBudget, Point, Solution
+from ..contract import Ending, Monitor, OutOfBudget, Point, Solution, settled
 from ..threads import one_blas_thread
 from ..two_class.direction import newton_direction
 
@@ -58,10 +58,7 @@ def solve_grades(
         except KeyboardInterrupt:
             ending = Ending.INTERRUPTED
         best = certify_grades(problem, run.best_w, run.best_width)
-    if best.certificate.holds(monitor.tol):
-        ending = Ending.REACHED
-    elif ending is Ending.REACHED:
-        ending = Ending.STALLED
+    ending = settled(ending, best.certificate, monitor.tol)
     why = f"{problem.grades.pairs} pairs implied by grades: they are counted, not listed"
     point = Point(run.best_w, 0.0, np.empty(0))
     count = max(1, monitor.n_iter)

@@ -18,12 +18,13 @@ from scipy.special import expit
 
 from ...certify.bias import best_bias
 from ...certify.certificate import Certificate, certify
+from ...certify.conclude import first_that_proves
 from ...certify.softmax import balanced
 from ...problem.class_losses import Softmax
 from ...problem.multiclass import MulticlassProblem
 from ...problem.problem import Bias, Problem
 from ...rows.rows import DenseRows, scores, take
-from ..contract import Ending, Monitor, Step
+from ..contract import Ending, Monitor, Step, settled
 from ..threads import one_blas_thread
 from .path_state import Known, PathState
 from .quasi_newton import QuasiNewton, quasi_newton
@@ -115,11 +116,7 @@ def solve_logistic(
             if other.gap < gap or other.ending is Ending.ESTIMATED:
                 found, name = other, "newton"
                 why = f"descent stopped at a relative gap of {gap:.1e}"
-    ending = found.ending
-    if found.gap <= monitor.tol:
-        ending = Ending.REACHED
-    elif ending is Ending.REACHED:
-        ending = Ending.STALLED
+    ending = settled(found.ending, found.certificate, monitor.tol)
     count = max(1, monitor.n_iter)
     solution = LogisticSolution(*found.weights, ending, name, why, count, monitor.history)
     return solution, found.certificate
@@ -235,7 +232,7 @@ def certify_logistic(problem: Problem, w: np.ndarray, b: float) -> Certificate:
 
 def _certify_at(problem: Problem, w, b: float, f, at: float) -> Certificate:
     alpha = problem.c * expit(-problem.y * (f + at))
-    certificate = certify(problem, w, b, alpha, f)
-    if certificate.dual >= 0.0:
-        return certificate
-    return certify(problem, w, b, np.zeros_like(alpha), f)  # no multipliers prove more
+    return first_that_proves(
+        lambda: certify(problem, w, b, alpha, f),
+        lambda: certify(problem, w, b, np.zeros_like(alpha), f),
+    )

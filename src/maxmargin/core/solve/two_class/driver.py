@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from typing import NamedTuple
 
 import numpy as np
 
 from ...certify.bias import best_bias
 from ...certify.certificate import Certificate, certify
+from ...certify.conclude import first_that_proves, lengthened
 from ...certify.repair import repair
 from ...problem.problem import Bias, Problem
 from ...rows.pairs import PairRows
 from ...rows.rows import DenseRows, combine, scores, sqnorms
-from ..contract import Ending, Monitor, Point, Solution
+from ..contract import Ending, Monitor, Point, Solution, settled
 from ..threads import one_blas_thread
 from . import tiny as tiny_solver
 from .descent import descent
@@ -98,10 +100,7 @@ def _solve_once(problem: Problem, repeats: Repeats, monitor: Monitor, start: Poi
 def _conclude(best, ending: Ending, name: str, why: str, monitor: Monitor):
     """The solution and its proof; only the proof may say that the gap was reached."""
     point, f, certificate = best
-    if certificate.holds(monitor.tol):
-        ending = Ending.REACHED
-    elif ending is Ending.REACHED:
-        ending = Ending.STALLED
+    ending = settled(ending, certificate, monitor.tol)
     count = max(1, monitor.n_iter)
     return Solution(point, f, ending, name, why, count, monitor.history), certificate
 
@@ -114,7 +113,15 @@ def _run(
     return SOLVERS[name](problem, monitor, start)
 
 
-def finish(problem: Problem, point: Point, tol: float) -> tuple[Point, np.ndarray, Certificate]:
+class Finished(NamedTuple):
+    """A feasible point, its scores Xw, and its certificate."""
+
+    point: Point
+    f: np.ndarray
+    certificate: Certificate
+
+
+def finish(problem: Problem, point: Point, tol: float) -> Finished:
     """Feasible multipliers, the best bias, Xw, and the certificate."""
     w, b, alpha = point
     f = scores(problem.rows, w)
@@ -128,28 +135,14 @@ def finish(problem: Problem, point: Point, tol: float) -> tuple[Point, np.ndarra
         f = scores(problem.rows, w)
     if problem.bias is Bias.FREE:
         b = best_bias(problem, f, b)
-    certificate = certify(problem, w, b, alpha, f)
-    if not certificate.dual >= 0.0:  # no multipliers at all prove more
-        alpha = np.zeros_like(alpha)
-        certificate = certify(problem, w, b, alpha, f)
-    if not certificate.holds(tol):
-        w, b, f, certificate = _inflate(problem, w, b, alpha, f, certificate)
-    return Point(w, b, alpha), f, certificate
 
+    def prove(w, b, alpha, f) -> Finished:
+        return Finished(Point(w, b, alpha), f, certify(problem, w, b, alpha, f))
 
-def _inflate(problem: Problem, w, b, alpha, f, certificate: Certificate):
-    """Lengthen (w, b) by the slack that rounding left on the margin, if that helps.
-
-    A large C charges even 1e-16 of slack; a relative change of w by as much costs nothing.
-    """
-    slack = max(certificate.kkt_violation["zero"], certificate.kkt_violation["free"])
-    if not 0.0 < slack < 1e-6:
-        return w, b, f, certificate
-    t = 1.0 + 1.01 * slack + 4e-16
-    longer = certify(problem, t * w, t * b, alpha, t * f)
-    if longer.primal < certificate.primal:
-        return t * w, t * b, t * f, longer
-    return w, b, f, certificate
+    found = first_that_proves(
+        lambda: prove(w, b, alpha, f), lambda: prove(w, b, np.zeros_like(alpha), f)
+    )
+    return lengthened(found, tol, lambda t: prove(t * w, t * b, found.point.alpha, t * f))
 
 
 def _falls_short(best, monitor: Monitor, ending: Ending) -> bool:
