@@ -17,8 +17,9 @@ import numpy as np
 
 from ...core.problem.problem import Bias
 from ...core.solve.contract import Ending, Monitor, OutOfBudget
+from ...core.solve.semismooth import Terms
 from ...core.solve.two_class.direction import FAINT, solve_scaled
-from ...core.solve.two_class.lagrangian import GROWTH, INNER_STEPS, OUTER_STEPS, Terms
+from ...core.solve.two_class.lagrangian import GROWTH, INNER_STEPS, OUTER_STEPS
 from ..parts import Parts, far
 from .hinge_near import solve_near
 from .hinge_newton_tasks import (
@@ -222,11 +223,12 @@ class Newton:
         bias = self.machine.bias
         g_w = self.w - sums.v
         g_b = {Bias.FREE: -sums.r, Bias.PENALIZED: self.b - sums.r, Bias.NONE: 0.0}[bias]
-        primal = 0.5 * float(self.w @ self.w) + sums.loss
+        norm = 0.5 * float(self.w @ self.w)
+        primal = norm + sums.loss
         if bias is Bias.PENALIZED:
             primal += 0.5 * self.b**2
         stationarity = 0.5 * float(g_w @ g_w) + abs(g_b) * (abs(self.b) + 1.0)
-        terms = Terms(sums.complementarity, stationarity, primal)
+        terms = Terms(sums.complementarity, stationarity, primal, norm)
         self._note(primal, primal - terms.gap)
         return terms, g_w, g_b
 

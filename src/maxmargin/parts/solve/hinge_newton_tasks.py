@@ -9,7 +9,7 @@ import numpy as np
 from ...core.problem.problem import Problem
 from ...core.rows.gram import column_gram
 from ...core.rows.rows import Rows, SparseRows, combine, scores, take
-from ...core.solve.two_class.lagrangian import _slope, activity
+from ...core.solve.two_class.lagrangian import activity, hinge_slope
 from .hinge_tasks import BinaryState
 
 # Free rows are copied for their products where they are fewer than one in this many.
@@ -152,7 +152,7 @@ def _sums(problem: Problem, share: BinaryState, told: SmoothedHinge, z, alpha):
 def _slopes(problem: Problem, share: BinaryState, told: SmoothedHinge, steps) -> np.ndarray:
     """The slope along the direction, without the quadratic's share."""
     sigma, base = _sigma(problem, told.kappa, share.alpha)
-    return np.array([_slope(share.z, share.dz, base, sigma, problem.cap, t)[0] for t in steps])
+    return np.array([hinge_slope(share.z, share.dz, base, sigma, problem.cap, t)[0] for t in steps])
 
 
 def _sigma(problem: Problem, kappa: float, alpha) -> tuple[np.ndarray, np.ndarray]:

@@ -25,7 +25,8 @@ from ...core.problem.losses import Hinge
 from ...core.problem.problem import Bias, Problem
 from ...core.rows.rows import Rows, as_rows, combine
 from ...core.solve.contract import Ending, Monitor, OutOfBudget, Point
-from ...core.solve.two_class.lagrangian import GROWTH, NearRows, State, Terms, augment
+from ...core.solve.semismooth import Terms
+from ...core.solve.two_class.lagrangian import GROWTH, NearRows, State, augment
 from ...core.solve.two_class.newton import newton
 from .plane import HingeTask, Multipliers, StreamPlane
 from .row_buffer import RowBuffer

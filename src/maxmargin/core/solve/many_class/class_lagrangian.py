@@ -19,16 +19,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from ...rule import rule
 from ..contract import Monitor
+from ..semismooth import PiecewiseQuadratic, Terms, exact_step, slope_along
+from ..semismooth import minimise as newton_steps
 from .class_direction import Trades, class_direction
 from .row_subproblem import share
 
 INNER_STEPS = 60
-# A line search ends when the slope has fallen to this share of what it was.
-STEEP = 1e-3
-LINE_STEPS = 60
-# A full step is one that differs from 1 by no more than the line search can tell.
-FULL = 1e-6
 
 
 class ClassRows(NamedTuple):
@@ -38,23 +36,6 @@ class ClassRows(NamedTuple):
     y: np.ndarray
     limit: tuple
     E: np.ndarray
-
-
-class ClassTerms(NamedTuple):
-    """The gap, Σ(cℓ + cℓ* − β·z) and what V lacks of being stationary, and the objective."""
-
-    complementarity: float
-    stationarity: float
-    norm: float
-    loss: float
-
-    @property
-    def primal(self) -> float:
-        return self.norm + self.loss
-
-    @property
-    def gap(self) -> float:
-        return self.complementarity + self.stationarity
 
 
 class RowReply(NamedTuple):
@@ -71,35 +52,53 @@ def minimise(rows: ClassRows, V, B0, A, monitor: Monitor, enough) -> tuple:
     Returns V, the multipliers B that answer to it, the terms, and whether it was enough:
     multipliers of an unfinished minimisation would lead the outer steps astray.
     """
-    Z, y, limit, E = rows
-    S = Z @ V.T
-    reply = RowReply(np.empty_like(S), S[np.arange(len(y)), y], np.empty(len(y), dtype=np.bool_))
-    whole, piece, free_bias = False, 0, E[-1] == 0.0
-    for _ in range(INNER_STEPS):
-        complementarity, loss, mark = _answer(limit, A, S, y, B0, *reply)
-        g = V * E + reply.B.T @ Z
-        # What Σα lacks of zero costs as much as the biases may still have to move.
-        idle = float(np.abs(g[:, -1]) @ (np.abs(V[:, -1]) + 1.0)) if free_bias else 0.0
-        stationarity = 0.5 * float(np.sum(E * g * g)) + idle
-        terms = ClassTerms(complementarity, stationarity, 0.5 * float(np.sum(E * V * V)), loss)
-        # A full Newton step that stays on its quadratic piece leaves only rounding.
-        if enough(terms) or (whole and mark == piece):
-            return V, reply.B, terms, True
-        if not np.isfinite(terms.gap):
-            break
-        monitor.step()
-        piece = mark
-        trades = Trades(*_traders(limit, A, y, reply.B, reply.own))
-        dV, exact = class_direction(Z, E, trades, 1.0 / float(A.min()), g)
-        dS = Z @ dV.T
-        slope, curvature = float(np.sum(E * V * dV)), float(np.sum(E * dV * dV))
-        t = _exact_step(limit, A, S, dS, y, B0, reply.theta.copy(), slope, curvature)
-        if t == 0.0:
-            break
-        whole = exact and abs(t - 1.0) < FULL
-        V = V + t * dV
-        S = Z @ V.T  # afresh: a long step that is taken back would leave its rounding in S + t dS
-    return V, reply.B, terms, False
+    f = _SmoothedClassHinge(rows, V, B0, A)
+    terms, finished = newton_steps(f, monitor, enough, INNER_STEPS)
+    return f.V, f.reply.B, terms, finished
+
+
+def stationary_terms(E, V, g) -> tuple[float, float]:
+    """What V lacks of being stationary, and ½‖V‖² with the weights E.
+
+    What Σα lacks of zero costs as much as the biases may still have to move.
+    """
+    idle = float(np.abs(g[:, -1]) @ (np.abs(V[:, -1]) + 1.0)) if E[-1] == 0.0 else 0.0
+    return 0.5 * float(np.sum(E * g * g)) + idle, 0.5 * float(np.sum(E * V * V))
+
+
+class _SmoothedClassHinge(PiecewiseQuadratic):
+    """The rows' smoothed losses with the norm, at V."""
+
+    def __init__(self, rows: ClassRows, V, B0, A):
+        self.rows, self.V, self.B0, self.A = rows, V, B0, A
+        Z, y, _, _ = rows
+        self.S = S = Z @ V.T
+        own = S[np.arange(len(y)), y]
+        self.reply = RowReply(np.empty_like(S), own, np.empty(len(y), dtype=np.bool_))
+
+    def look(self) -> tuple[Terms, int]:
+        Z, y, limit, E = self.rows
+        complementarity, loss, piece = _answer(limit, self.A, self.S, y, self.B0, *self.reply)
+        self.g = self.V * E + self.reply.B.T @ Z
+        stationarity, norm = stationary_terms(E, self.V, self.g)
+        return Terms(complementarity, stationarity, norm + loss, norm), piece
+
+    def aim(self) -> None:
+        Z, y, limit, E = self.rows
+        trades = Trades(*_traders(limit, self.A, y, self.reply.B, self.reply.own))
+        self.dV, self.exact = class_direction(Z, E, trades, 1.0 / float(self.A.min()), self.g)
+
+    def step_length(self) -> float:
+        Z, y, limit, E = self.rows
+        line = ClassLine(limit, self.A, self.S, Z @ self.dV.T, y, self.B0, self.reply.theta.copy())
+        slope, curvature = float(np.sum(E * self.V * self.dV)), float(np.sum(E * self.dV**2))
+        start, _ = class_slope(*line, 0.0)
+        return exact_step(line, start + slope, slope, curvature)
+
+    def move(self, t: float) -> None:
+        self.V = self.V + t * self.dV
+        # Afresh: a long step that is taken back would leave its rounding in S + t dS.
+        self.S = self.rows.Z @ self.V.T
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -183,8 +182,25 @@ def _traders(limit, A, y, B, own):
     return index[:count], start[: count + 1], who[:end], u[:end]
 
 
+class ClassLine(NamedTuple):
+    """Scores S + t dS of rows with limits, stiffnesses A and multipliers B0; θ is a guess."""
+
+    limit: tuple
+    A: np.ndarray
+    S: np.ndarray
+    dS: np.ndarray
+    y: np.ndarray
+    B0: np.ndarray
+    theta: np.ndarray
+
+
+@rule(slope_along, ClassLine)
+def _(line, t):
+    return class_slope(line.limit, line.A, line.S, line.dS, line.y, line.B0, line.theta, t)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def _slope(limit, A, S, dS, y, B0, t, theta):
+def class_slope(limit, A, S, dS, y, B0, theta, t):
     """Derivative and second derivative at S + t dS along dS, without the norm's share."""
     n, k = S.shape
     D, beta = np.empty(k), np.empty(k)
@@ -213,35 +229,3 @@ def _slope(limit, A, S, dS, y, B0, t, theta):
         if weight > 0.0:
             curvature += square - mean * mean / weight
     return slope, curvature
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _exact_step(limit, A, S, dS, y, B0, theta, slope0, curvature0):
-    """The root of the increasing, piecewise linear derivative along dS.
-
-    ``slope0`` and ``curvature0`` are the norm's share of it at 0.
-    """
-    start, _ = _slope(limit, A, S, dS, y, B0, 0.0, theta)
-    start += slope0
-    if not start < 0.0:
-        return 0.0
-    low, high, t = 0.0, np.inf, 1.0
-    for _ in range(LINE_STEPS):
-        slope, curvature = _slope(limit, A, S, dS, y, B0, t, theta)
-        slope += slope0 + t * curvature0
-        curvature += curvature0
-        if abs(slope) <= STEEP * -start:
-            return t
-        if slope < 0.0:
-            low = t
-        else:
-            high = t
-        new = t - slope / curvature if curvature > 0.0 else np.inf
-        if high == np.inf:
-            new = min(new, 4.0 * t)
-        elif not low < new < high:
-            new = 0.5 * (low + high)
-        if new == t:
-            return t
-        t = new
-    return t

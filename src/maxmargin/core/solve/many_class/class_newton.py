@@ -15,8 +15,9 @@ from scipy import sparse
 
 from ...problem.multiclass import MulticlassProblem
 from ..contract import ClassPoint, Ending, Monitor, OutOfBudget
+from ..semismooth import Terms
 from .augmented_rows import Frame
-from .class_lagrangian import ClassRows, ClassTerms, minimise
+from .class_lagrangian import ClassRows, minimise
 from .row_subproblem import limits
 
 OUTER_STEPS = 40
@@ -69,7 +70,7 @@ def _outer_steps(step: Callable, monitor: Monitor, best: BestClassPoint, kappa: 
     V, B, sigma, idle = best.V, best.B, _Sigma(kappa), 0
     small = SMALL * monitor.tol
 
-    def enough(terms: ClassTerms) -> bool:
+    def enough(terms: Terms) -> bool:
         loose = LOOSE * min(terms.complementarity, terms.norm)
         return terms.stationarity <= max(loose, small * terms.primal)
 
@@ -118,7 +119,7 @@ class BestClassPoint:
         self.V, self.B = V, B
         self.primal, self.dual = np.inf, -np.inf
 
-    def offer(self, terms: ClassTerms, V, B) -> None:
+    def offer(self, terms: Terms, V, B) -> None:
         if terms.primal < self.primal:
             self.primal, self.V = terms.primal, V
         if terms.primal - terms.gap > self.dual:

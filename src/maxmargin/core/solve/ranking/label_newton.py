@@ -17,9 +17,10 @@ from ...problem.label_pairs import LabelPairsProblem
 from ..contract import ClassPoint, Ending, Monitor
 from ..many_class.augmented_rows import Frame
 from ..many_class.class_direction import Trades, class_direction
-from ..many_class.class_lagrangian import FULL, INNER_STEPS, ClassTerms
+from ..many_class.class_lagrangian import INNER_STEPS, stationary_terms
 from ..many_class.class_newton import FIRST, BestClassPoint, augment
-from ..two_class.lagrangian import activity, exact_step
+from ..semismooth import PiecewiseQuadratic, Terms, exact_step, minimise
+from ..two_class.lagrangian import HingeLine, activity
 
 
 def label_newton(
@@ -30,7 +31,9 @@ def label_newton(
     best = BestClassPoint(*field.start(start))
 
     def step(V, a, kappa, enough):
-        return field.minimise(V, a, kappa * problem.c, monitor, enough)
+        f = _SmoothedPairs(field, V, a, kappa * problem.c)
+        terms, finished = minimise(f, monitor, enough, INNER_STEPS)
+        return f.V, f.a, terms, finished
 
     ending = augment(step, monitor, best, field.gentle() if start is None else FIRST)
     return ClassPoint(*field.frame.outside(best.V), best.B), ending
@@ -76,34 +79,34 @@ class _Field:
         trades = Trades(self.example[free], start, who, np.repeat(2.0 * sigma[free], 2))
         return class_direction(self.frame.Z, self.frame.E, trades, float(sigma.max()), g)
 
-    def minimise(self, V, a0, sigma, monitor: Monitor, enough) -> tuple:
-        """Newton steps on the smooth function until ``enough(terms)``, and whether it was."""
-        E, c, m = self.frame.E, self.problem.c, len(a0)
-        a, free = np.empty(m), np.empty(m, dtype=np.int64)
-        z = 1.0 + self.differences(V)
-        whole, piece, free_bias = False, free[:0], E[-1] == 0.0
-        for _ in range(INNER_STEPS):
-            count, _, complementarity, loss = activity(z, a0, sigma, c, self.ones, a, free)
-            g = self.gradient(V, a)
-            idle = float(np.abs(g[:, -1]) @ (np.abs(V[:, -1]) + 1.0)) if free_bias else 0.0
-            stationarity = 0.5 * float(np.sum(E * g * g)) + idle
-            terms = ClassTerms(complementarity, stationarity, 0.5 * float(np.sum(E * V * V)), loss)
-            J = free[:count]
-            # A full Newton step that stays on its quadratic piece leaves only rounding.
-            if enough(terms) or (whole and np.array_equal(J, piece)):
-                return V, a, terms, True
-            if not np.isfinite(terms.gap):
-                break
-            monitor.step()
-            piece = J.copy()
-            dV, exact = self.direction(J, sigma, g)
-            dz = self.differences(dV)
-            start = float(np.sum(g * dV))
-            slope, curvature = float(np.sum(E * V * dV)), float(np.sum(E * dV * dV))
-            t = exact_step(z, dz, a0, sigma, c, start, slope, curvature)
-            if t == 0.0:
-                break
-            whole = exact and abs(t - 1.0) < FULL
-            V = V + t * dV
-            z = 1.0 + self.differences(V)
-        return V, a, terms, False
+
+class _SmoothedPairs(PiecewiseQuadratic):
+    """Σ max_a { a z − (a − a⁰)²/(2σ) } over pairs, with the norm, at V."""
+
+    def __init__(self, field: _Field, V, a0, sigma):
+        self.field, self.V, self.a0, self.sigma = field, V, a0, sigma
+        self.a, self.free = np.empty(len(a0)), np.empty(len(a0), dtype=np.int64)
+        self.z = 1.0 + field.differences(V)
+
+    def look(self) -> tuple[Terms, np.ndarray]:
+        field = self.field
+        count, _, complementarity, loss = activity(
+            self.z, self.a0, self.sigma, field.problem.c, field.ones, self.a, self.free
+        )
+        self.J = self.free[:count].copy()
+        self.g = field.gradient(self.V, self.a)
+        stationarity, norm = stationary_terms(field.frame.E, self.V, self.g)
+        return Terms(complementarity, stationarity, norm + loss, norm), self.J
+
+    def aim(self) -> None:
+        self.dV, self.exact = self.field.direction(self.J, self.sigma, self.g)
+
+    def step_length(self) -> float:
+        E, V, dV, c = self.field.frame.E, self.V, self.dV, self.field.problem.c
+        line = HingeLine(self.z, self.field.differences(dV), self.a0, self.sigma, c)
+        slope, curvature = float(np.sum(E * V * dV)), float(np.sum(E * dV * dV))
+        return exact_step(line, float(np.sum(self.g * dV)), slope, curvature)
+
+    def move(self, t: float) -> None:
+        self.V = self.V + t * self.dV
+        self.z = 1.0 + self.field.differences(self.V)

@@ -13,20 +13,22 @@ function is the squared hinge itself, and one step solves it.  [Yan & Li 2019; Y
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from ...problem.problem import Bias
 from ...rows.rows import AnyRows, combine, scores
+from ...rule import rule
 from ..contract import Monitor
+from ..semismooth import PiecewiseQuadratic, Terms, exact_step, slope_along
+from ..semismooth import minimise as newton_steps
 from .direction import newton_direction
 
 INNER_STEPS = 100
 OUTER_STEPS = 40
 GROWTH = 10.0
-# A line search ends when the slope has fallen to this share of what it was.
-STEEP = 1e-3
 
 
 @dataclass
@@ -52,19 +54,6 @@ class State:
     z: np.ndarray
 
 
-@dataclass
-class Terms:
-    """The pieces of the gap at one point: Σ(cap z₊ − â z), ½‖g_w‖² and the bias's share."""
-
-    complementarity: float
-    stationarity: float
-    primal: float
-
-    @property
-    def gap(self) -> float:
-        return self.complementarity + self.stationarity
-
-
 def block_slack(block: NearRows, w, b) -> np.ndarray:
     """z = 1 − y((x − μ)·w + b)."""
     f = scores(block.rows, w)
@@ -77,52 +66,66 @@ def minimise(block: NearRows, state: State, sigma, monitor: Monitor, enough) -> 
     Moves ``state``; the multipliers only when enough, for those of an unfinished
     minimisation would lead the outer steps astray.
     """
-    n = len(block.y)
-    a_hat, free = np.empty(n), np.empty(n, dtype=np.int64)
-    whole, piece = False, free[:0]
-    used, v = np.zeros(n), block.v0
-    for _ in range(INNER_STEPS):
+    smoothed = _SmoothedHinge(block, state, sigma)
+    terms, finished = newton_steps(smoothed, monitor, enough, INNER_STEPS)
+    if finished:
+        state.a = smoothed.a_hat
+    return terms, finished
+
+
+class _SmoothedHinge(PiecewiseQuadratic):
+    """Σ max_a { a z − (a − aᵏ)²/(2σ) } with the norm and the frozen rows' pull, at ``state``."""
+
+    def __init__(self, block: NearRows, state: State, sigma: np.ndarray):
+        self.block, self.state, self.sigma = block, state, sigma
+        n = len(block.y)
+        self.a_hat, self.free = np.empty(n), np.empty(n, dtype=np.int64)
+        self.used, self.v = np.zeros(n), block.v0
+
+    def look(self) -> tuple[Terms, np.ndarray]:
+        block, state = self.block, self.state
         count, r, complementarity, loss = activity(
-            state.z, state.a, sigma, block.cap, block.y, a_hat, free
+            state.z, state.a, self.sigma, block.cap, block.y, self.a_hat, self.free
         )
         r += block.r0
-        step = (a_hat - used) * block.y  # mostly zeros: few rows change from step to step
-        v = v + combine(block.rows, step) - float(step.sum()) * block.mu
-        used[:] = a_hat
-        g_w = state.w - v
-        g_b = _bias_gradient(block.bias, state.b, r)
-        primal = 0.5 * float(state.w @ state.w) + loss
+        step = (self.a_hat - self.used) * block.y  # mostly zeros: few rows change from step to step
+        self.v = self.v + combine(block.rows, step) - float(step.sum()) * block.mu
+        self.used[:] = self.a_hat
+        self.g_w, self.g_b = state.w - self.v, _bias_gradient(block.bias, state.b, r)
+        norm = 0.5 * float(state.w @ state.w)
+        primal = norm + loss
         primal -= float(block.v0 @ state.w) + block.r0 * state.b
         if block.bias is Bias.PENALIZED:
             primal += 0.5 * state.b**2
         # What Σây lacks of zero costs as much as the bias may still have to move.
-        stationarity = 0.5 * float(g_w @ g_w) + abs(g_b) * (abs(state.b) + 1.0)
-        terms = Terms(complementarity, stationarity, primal)
-        J = free[:count]
-        # A full Newton step that stays on its quadratic piece leaves only rounding.
-        if enough(terms) or (whole and np.array_equal(J, piece)):
-            state.a = a_hat
-            return terms, True
-        if not np.isfinite(terms.gap):
-            break
-        monitor.step()
-        piece = J.copy()
-        dw, db = newton_direction(block.rows, J, sigma, block.mu, block.bias, g_w, g_b)
-        dz = -block.y * (scores(block.rows, dw) + (db - float(block.mu @ dw)))
+        stationarity = 0.5 * float(self.g_w @ self.g_w) + abs(self.g_b) * (abs(state.b) + 1.0)
+        self.J = self.free[:count].copy()
+        return Terms(complementarity, stationarity, primal, norm), self.J
+
+    def aim(self) -> None:
+        block = self.block
+        self.dw, self.db = newton_direction(
+            block.rows, self.J, self.sigma, block.mu, block.bias, self.g_w, self.g_b
+        )
+        dm = scores(block.rows, self.dw) + (self.db - float(block.mu @ self.dw))
+        self.dz = -block.y * dm
+
+    def step_length(self) -> float:
+        block, state, dw, db = self.block, self.state, self.dw, self.db
         slope0 = float(state.w @ dw - block.v0 @ dw) - block.r0 * db
         curvature0 = float(dw @ dw)
         if block.bias is Bias.PENALIZED:
             slope0 += state.b * db
             curvature0 += db * db
-        start = float(g_w @ dw) + g_b * db
-        t = exact_step(state.z, dz, state.a, sigma, block.cap, start, slope0, curvature0)
-        if t == 0.0:
-            break
-        whole = abs(t - 1.0) < 1e-6
-        state.w = state.w + t * dw
-        state.b = state.b + t * db
-        state.z = state.z + t * dz
-    return terms, False
+        start = float(self.g_w @ dw) + self.g_b * db
+        line = HingeLine(state.z, self.dz, state.a, self.sigma, block.cap)
+        return exact_step(line, start, slope0, curvature0)
+
+    def move(self, t: float) -> None:
+        state = self.state
+        state.w = state.w + t * self.dw
+        state.b = state.b + t * self.db
+        state.z = state.z + t * self.dz
 
 
 def augment(
@@ -180,8 +183,18 @@ def activity(z, a, sigma, cap, y, a_hat, free):
     return count, r, complementarity, loss
 
 
+class HingeLine(NamedTuple):
+    """Slacks z + t dz of rows with multipliers a, stiffnesses σ and caps."""
+
+    z: np.ndarray
+    dz: np.ndarray
+    a: np.ndarray
+    sigma: np.ndarray
+    cap: np.ndarray
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
-def _slope(z, dz, a, sigma, cap, t):
+def hinge_slope(z, dz, a, sigma, cap, t):
     """Derivative and second derivative along the direction, without the quadratic's share."""
     slope, curvature = 0.0, 0.0
     for i in range(z.shape[0]):
@@ -192,31 +205,6 @@ def _slope(z, dz, a, sigma, cap, t):
     return slope, curvature
 
 
-@njit(cache=True, nogil=True)
-def exact_step(z, dz, a, sigma, cap, start, slope0, curvature0):
-    """The root of the increasing, piecewise linear derivative along (dw, db).
-
-    ``start`` is the derivative at 0; ``slope0`` and ``curvature0`` are the quadratic's share.
-    """
-    if not start < 0.0:
-        return 0.0
-    lo, hi, t = 0.0, np.inf, 1.0
-    for _ in range(60):
-        slope, curvature = _slope(z, dz, a, sigma, cap, t)
-        slope += slope0 + t * curvature0
-        curvature += curvature0
-        if abs(slope) <= STEEP * -start:
-            return t
-        if slope < 0.0:
-            lo = t
-        else:
-            hi = t
-        new = t - slope / curvature if curvature > 0.0 else np.inf
-        if hi == np.inf:
-            new = min(new, 4.0 * t)
-        elif not lo < new < hi:
-            new = 0.5 * (lo + hi)
-        if new == t:
-            return t
-        t = new
-    return t
+@rule(slope_along, HingeLine)
+def _(line, t):
+    return hinge_slope(line.z, line.dz, line.a, line.sigma, line.cap, t)

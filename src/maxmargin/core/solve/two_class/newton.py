@@ -17,8 +17,9 @@ from ...problem.losses import Hinge
 from ...problem.problem import Bias, Problem
 from ...rows.rows import SparseRows, combine, take
 from ..contract import Best, Ending, Monitor, OutOfBudget, Point
+from ..semismooth import Terms
 from .descent import descent
-from .lagrangian import NearRows, State, Terms, augment, block_slack, minimise
+from .lagrangian import NearRows, State, augment, block_slack, minimise
 from .rounds import solve_in_rounds
 
 # Rows that are solved at once rather than in rounds.

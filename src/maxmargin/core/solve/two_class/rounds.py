@@ -16,7 +16,8 @@ import numpy as np
 from ...problem.problem import Bias, Problem
 from ...rows.rows import AnyRows, combine, scores, shape, size_of, take
 from ..contract import Best, Ending, Monitor, Point
-from .lagrangian import GROWTH, NearRows, State, Terms, augment, exact_step
+from ..semismooth import Terms, exact_step
+from .lagrangian import GROWTH, HingeLine, NearRows, State, augment
 
 MOST_ROUNDS = 100
 # Rows given to a round, at least.
@@ -112,7 +113,8 @@ class _Front:
             slope, curvature = slope + self.b * db, curvature + db * db
         start = slope + float((c * (self.z > 0.0)) @ dz)
         steep = 1e12 * c  # so steep that clip(σz, 0, c) is the hinge's own slope
-        t = exact_step(self.z, dz, np.zeros_like(c), steep, c, start, slope, curvature)
+        line = HingeLine(self.z, dz, np.zeros_like(c), steep, c)
+        t = exact_step(line, start, slope, curvature)
         return min(t, 1.0)
 
 
