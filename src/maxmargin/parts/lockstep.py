@@ -1,12 +1,12 @@
-"""Several problems over the same parts, side by side: one question carries those of all.
+"""Several problems over the same parts in lockstep: one question carries those of all.
 
 Reading a file once more, or a round trip to a cluster, costs the same for one problem as for many.
-So every solver, which is plain sequential code, runs as a voice: its ``ask`` waits until all other
-voices have asked too, or have ended.  Then all parts are asked once, the questions of all voices
-together, and every voice hears its own answers.  There are as many rounds as the longest of the
+So every solver, which is plain sequential code, runs as a job: its ``ask`` waits until all other
+jobs have asked too, or have ended.  Then all parts are asked once, the questions of all jobs
+together, and every job gets its own responses.  There are as many rounds as the longest of the
 problems takes alone, not their sum.
 
-A voice has a thread of its own for its stack only.  One runs at a time, the others wait; so what
+A job has a thread of its own for its stack only.  One runs at a time, the others wait; so what
 each of them computes is what it would compute alone, bit by bit, and the order is always the same.
 """
 
@@ -17,108 +17,78 @@ from contextlib import suppress
 from contextvars import copy_context
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ..core.solve.threads import one_blas_thread
-from .parts import Block, Parts, Task, add_all, far, total
+from .parts import Parts, Question, Task, add_all
 
-# What the threads of voices are called, with their own name after it.
-NAME = "maxmargin voice"
+# What the threads of jobs are called, with their own name after it.
+THREAD_NAME = "maxmargin job"
 T = TypeVar("T")
-# What a voice does: parts in, anything out.
+# What a job does: parts in, anything out.
 Job = Callable[[Parts], T]
 
 
-class JobQuestion(NamedTuple):
-    """One voice's part of what all parts are asked."""
-
-    voice: Hashable
-    task: Task
-    told: tuple
-
-
-# One round: the answers to all questions, part by part, or at once if only sums are wanted.
-AskAll = Callable[[tuple[JobQuestion, ...], bool], Iterator[tuple]]
-
-
-def in_turn(block: Block, memory: Any, *questions: JobQuestion) -> tuple[dict, tuple]:
-    """The task of a chorus: every voice's own, each with a memory of its own."""
-    memories, answers = dict(memory or {}), []
-    for voice, task, told in questions:
-        memories[voice], answer = task(block, memories.get(voice), *told)
-        answers.append(answer)
-    return memories, tuple(answers)
-
-
 def run_in_lockstep(
-    parts: Parts,
-    songs: Mapping[Hashable, Job[T]],
-    ask_all: AskAll | None = None,
-    after_round: Callable[[], None] = lambda: None,
+    parts: Parts, jobs: Mapping[Hashable, Job[T]], after_round: Callable[[], None] = lambda: None
 ) -> list[T]:
-    """What every song returns, in their order.
+    """What every job returns, in their order.
 
-    An error in one ends all and is raised; so does Ctrl-C.  ``ask_all`` asks the parts in another
-    way than as one task, for parts that keep every voice's memory apart.
+    An error in one ends all and is raised; so does Ctrl-C.
     """
-
-    def together(questions: tuple[JobQuestion, ...], add: bool) -> Iterator[tuple]:
-        # Sums of tuples are the tuples of the voices' sums.
-        return iter([total(parts, in_turn, *questions)]) if add else parts.ask(in_turn, *questions)
-
-    voices = [_Job(parts, name, song) for name, song in songs.items()]
-    # A limit on BLAS holds for all threads: were it a voice's own, it would end with that voice.
+    views = [_JobView(parts, name, job) for name, job in jobs.items()]
+    # A limit on BLAS holds for all threads: were it a job's own, it would end with that job.
     with one_blas_thread(), np.errstate(all="ignore"):
         try:
-            for voice in voices:
-                voice.go_on()
-            while singing := [voice for voice in voices if voice.waits_for is not None]:
-                _round(ask_all or together, singing)
+            for view in views:
+                view.resume()
+            while waiting := [view for view in views if view.waits_for is not None]:
+                _round(parts, waiting)
                 after_round()
-            return [voice.result for voice in voices]
+            return [view.result for view in views]
         finally:
-            for voice in voices:
-                voice.fall_silent()
-            for voice in voices:
+            for view in views:
+                view.stop()
+            for view in views:
                 with suppress(RuntimeError):  # it was never started
-                    voice.thread.join()
+                    view.thread.join()
 
 
-def _round(ask_all: AskAll, singing: list[_Job]) -> None:
-    """Ask all parts once; answers are handed on part by part, so that few are held at a time."""
-    asked = [voice.waits_for for voice in singing]
+def _round(parts: Parts, waiting: list[_JobView]) -> None:
+    """Ask all parts once; responses are handed on part by part, so that few are held at a time."""
+    asked = [view.waits_for for view in waiting]
     questions = tuple(each.open() for each in asked if each is not None)
-    answers = ask_all(questions, all(each.add for each in asked if each is not None))
+    responses = parts.ask_all(questions, all(each.add for each in asked if each is not None))
     try:
-        for some in answers:
-            for voice, each, answer in zip(singing, asked, some, strict=True):
-                voice.hear(each, answer)
-            if not any(voice.waits_for is each for voice, each in zip(singing, asked, strict=True)):
+        for some in responses:
+            for view, each, response in zip(waiting, asked, some, strict=True):
+                view.receive(each, response)
+            if not any(view.waits_for is each for view, each in zip(waiting, asked, strict=True)):
                 return  # nobody wants to hear more
     finally:
-        if isinstance(answers, Generator):
-            answers.close()  # now, not when the traceback of an error is forgotten
-    for voice, each in zip(singing, asked, strict=True):
-        voice.hear(each, _END)
+        if isinstance(responses, Generator):
+            responses.close()  # now, not when the traceback of an error is forgotten
+    for view, each in zip(waiting, asked, strict=True):
+        view.receive(each, _END)
 
 
 _END = object()
 
 
-class _Silenced(BaseException):
-    """Raised in a voice when the chorus is over."""
+class _Stopped(BaseException):
+    """Raised in a job when all of them are over."""
 
 
 class _Asked:
-    """A voice's question, and the answer it hears next."""
+    """A job's question, and the response it receives next."""
 
-    def __init__(self, question: JobQuestion, add: bool):
+    def __init__(self, question: Question, add: bool):
         self.question, self.add = question, add
-        self.answer, self.opened = None, False
+        self.response, self.opened = None, False
 
-    def open(self) -> JobQuestion:
+    def open(self) -> Question:
         if self.opened:
             raise RuntimeError(
                 "The answers to a question can be read until the next one is asked, not later."
@@ -127,67 +97,59 @@ class _Asked:
         return self.question
 
 
-class _Job(Generic[T]):
-    """The parts as one song sees them."""
+class _JobView(Parts, Generic[T]):
+    """The parts as one job sees them."""
 
-    def __init__(self, parts: Parts, name: Hashable, song: Job[T]):
-        self.parts, self.name, self.song = parts, name, song
+    def __init__(self, parts: Parts, name: Hashable, job: Job[T]):
+        self.name, self.job = name, job
+        self.n_parts, self.n_features = parts.n_parts, parts.n_features
+        self.far, self.sparse = parts.far, parts.sparse
         self.waits_for: _Asked | None = None  # None: it has ended
         self.result: Any = None
         self.error: BaseException | None = None
-        self._silent = False
+        self._stopped = False
         self._turn: SimpleQueue = SimpleQueue()
         self._done: SimpleQueue = SimpleQueue()
         # Settings of the caller, such as numpy's for errors, hold in the thread too.
         run = copy_context().run
-        self.thread = Thread(target=run, args=(self._sing,), name=f"{NAME} {name}", daemon=True)
+        self.thread = Thread(
+            target=run, args=(self._run,), name=f"{THREAD_NAME} {name}", daemon=True
+        )
 
-    @property
-    def n_parts(self) -> int:
-        return self.parts.n_parts
+    # --- in the job's thread ---------------------------------------------------------------
 
-    @property
-    def n_features(self) -> int:
-        return self.parts.n_features
+    def ask(self, task: Task, *payload: Any) -> Iterator[Any]:
+        """Every part's response; waits for the other jobs to ask."""
+        return self._ask(task, payload, add=False)
 
-    @property
-    def far(self) -> bool:
-        return far(self.parts)
+    def total(self, task: Task, *payload: Any) -> Any:
+        """The sum of the responses, added up where the parts are if all jobs want sums."""
+        return add_all(self._ask(task, payload, add=True))
 
-    # --- in the voice's thread -------------------------------------------------------------
-
-    def ask(self, task: Task, *told: Any) -> Iterator[Any]:
-        """Every part's answer; waits for the other voices to ask."""
-        return self._ask(task, told, add=False)
-
-    def total(self, task: Task, *told: Any) -> Any:
-        """The sum of the answers, added up where the parts are if all voices want sums."""
-        return add_all(self._ask(task, told, add=True))
-
-    def _ask(self, task: Task, told: tuple, add: bool) -> Iterator[Any]:
-        asked = _Asked(JobQuestion(self.name, task, told), add)
+    def _ask(self, task: Task, payload: tuple, add: bool) -> Iterator[Any]:
+        asked = _Asked(Question(self.name, task, payload), add)
         while True:
             self._wait(asked)
-            answer, asked.answer = asked.answer, None
-            if answer is _END:
+            response, asked.response = asked.response, None
+            if response is _END:
                 return
-            yield answer
+            yield response
 
     def _wait(self, asked: _Asked) -> None:
-        if self._silent:
-            raise _Silenced
+        if self._stopped:
+            raise _Stopped
         self.waits_for = asked
         self._done.put(None)
         self._turn.get()
-        if self._silent:
-            raise _Silenced
+        if self._stopped:
+            raise _Stopped
 
-    def _sing(self) -> None:
+    def _run(self) -> None:
         try:
             self._turn.get()
-            if not self._silent:
-                self.result = self.song(self)
-        except _Silenced:
+            if not self._stopped:
+                self.result = self.job(self)
+        except _Stopped:
             pass
         except BaseException as error:  # Ctrl-C among them: raised where all are waited for
             self.error = error
@@ -195,15 +157,15 @@ class _Job(Generic[T]):
             self.waits_for = None
             self._done.put(None)
 
-    # --- in the thread of all --------------------------------------------------------------
+    # --- in the driver's thread ------------------------------------------------------------
 
-    def hear(self, asked: _Asked | None, answer: Any) -> None:
-        """One more answer, unless the voice has turned to something else."""
+    def receive(self, asked: _Asked | None, response: Any) -> None:
+        """One more response, unless the job has turned to something else."""
         if asked is not None and self.waits_for is asked:
-            asked.answer = answer
-            self.go_on()
+            asked.response = response
+            self.resume()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Let it run until it waits again or ends."""
         if self.thread.ident is None:
             self.thread.start()
@@ -212,7 +174,7 @@ class _Job(Generic[T]):
         if self.error is not None:
             raise self.error
 
-    def fall_silent(self) -> None:
+    def stop(self) -> None:
         """Whatever it does now, it ends where it would wait next."""
-        self._silent = True
+        self._stopped = True
         self._turn.put(None)

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..core.solve.contract import Monitor, Step
-from .lockstep import AskAll, run_in_lockstep
+from .lockstep import run_in_lockstep
 from .parts import Parts
 from .solve.hinge_newton import GRAM_FAR, GRAM_HERE
 
@@ -27,7 +27,6 @@ def solve_side_by_side(
     solvers: Mapping[Hashable, Solve[T]],
     monitor: Monitor,
     at_once: int,
-    ask_all: AskAll | None = None,
     after_group: Callable[[], None] = lambda: None,
 ) -> list[T]:
     """What each solver returns, in their order; ``at_once`` of them share their rounds.
@@ -43,7 +42,7 @@ def solve_side_by_side(
     for first in range(0, len(names), at_once):
         group = names[first : first + at_once]
         songs = {name: partial(solvers[name], monitor=score.another()) for name in group}
-        found += run_in_lockstep(parts, songs, ask_all, score.note)
+        found += run_in_lockstep(parts, songs, score.note)
         after_group()
     return found
 

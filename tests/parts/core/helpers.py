@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from maxmargin.parts.parts import Block
+from maxmargin.parts.parts import Block, Parts
 
 
-class Here:
+class Here(Parts):
     """Parts held in memory; every question and memory is pickled, as on its way to a machine."""
 
     def __init__(self, X, y, cuts, weight=None):

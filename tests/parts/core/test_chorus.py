@@ -14,7 +14,6 @@ from maxmargin.core.problem.losses import LOSSES
 from maxmargin.core.solve.contract import Ending, Monitor
 from maxmargin.parts import lockstep as chorus
 from maxmargin.parts.lockstep import run_in_lockstep
-from maxmargin.parts.parts import total
 from maxmargin.parts.side_by_side import machines_at_once, solve_side_by_side
 from maxmargin.parts.solve.hinge import solve_hinge
 from maxmargin.parts.solve.hinge_newton import GRAM_HERE
@@ -57,7 +56,9 @@ def same(fits, others):
 @pytest.fixture(autouse=True)
 def no_thread_is_left():
     yield
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith(chorus.NAME)]
+    assert not [
+        thread for thread in threading.enumerate() if thread.name.startswith(chorus.THREAD_NAME)
+    ]
 
 
 @pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "sparse"])
@@ -158,7 +159,7 @@ def divide(block, memory, by):
 
 def times(n):
     def song(parts):
-        return [total(parts, count, 1) for _ in range(n)]
+        return [parts.total(count, 1) for _ in range(n)]
 
     return song
 
@@ -195,7 +196,7 @@ def test_a_voice_may_stop_listening():
 
     def first(parts):
         heard = [next(parts.ask(count, 1)), next(parts.ask(count, 1))]
-        return heard, total(parts, count, 1)
+        return heard, parts.total(count, 1)
 
     assert run_in_lockstep(parts, {"a": first, "b": times(3)})[1] == times(3)(
         parts_of(6, (1, 2, 3))
@@ -227,7 +228,7 @@ def test_an_error_in_one_ends_all():
             times(10**9)(parts)
         finally:
             ended.append(True)
-            with pytest.raises(chorus._Silenced):  # it can ask nothing any more
+            with pytest.raises(chorus._Stopped):  # it can ask nothing any more
                 times(1)(parts)
 
     with pytest.raises(ValueError, match="no more"):
@@ -237,7 +238,7 @@ def test_an_error_in_one_ends_all():
 
 def test_an_error_of_the_parts_ends_all():
     with pytest.raises(ZeroDivisionError):
-        run_in_lockstep(parts_of(), {"a": times(9), "b": lambda parts: total(parts, divide, 0)})
+        run_in_lockstep(parts_of(), {"a": times(9), "b": lambda parts: parts.total(divide, 0)})
 
 
 class Interrupted(Here):
@@ -259,7 +260,7 @@ def test_ctrl_c_ends_all_machines_at_once():
 
 
 def test_ctrl_c_while_a_voice_is_working(monkeypatch):
-    parts, go_on = parts_of(), chorus._Job.go_on
+    parts, go_on = parts_of(), chorus._JobView.resume
 
     def interrupted(voice):
         if parts.rounds < 3:
@@ -268,7 +269,7 @@ def test_ctrl_c_while_a_voice_is_working(monkeypatch):
             voice._turn.put(None)
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(chorus._Job, "go_on", interrupted)
+    monkeypatch.setattr(chorus._JobView, "resume", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_in_lockstep(parts, {"a": times(10**9), "b": times(10**9)})
 

@@ -15,13 +15,8 @@ from maxmargin.core.rows.rows import as_rows
 from maxmargin.parts.certify.many_class import certify_class_parts
 from maxmargin.parts.parts import Block
 from maxmargin.parts.solve.class_cells import Look, is_linear, look, pieces, settle
-from maxmargin.parts.solve.class_tasks import (
-    ClassSpec,
-    ask_classes,
-    begin,
-    pose_classes,
-    total_classes,
-)
+from maxmargin.parts.solve.class_tasks import ClassSpec, begin, pose_classes
+from maxmargin.parts.solve.tasks import ask, ask_total
 from tests.parts.core.helpers import Here
 
 RULES = list(CLASS_LOSSES)
@@ -31,9 +26,9 @@ def looked_at(rule, X, y, W, b, values=0):
     """Parts that were asked once, what they answered, and the machine."""
     machine = ClassSpec(0.3, CLASS_LOSSES[rule], 3, Bias.NONE)
     parts = Here(X, y, [len(y) // 2])
-    total_classes(parts, begin, machine, np.zeros(X.shape[1]))
+    ask_total(parts, begin, machine, np.zeros(X.shape[1]))
     told = Look(W, b, W, b, 0.2, values, values, 0)
-    return machine, parts, list(ask_classes(parts, look, machine, told)), told
+    return machine, parts, list(ask(parts, look, machine, told)), told
 
 
 def small_problem(machine, answers):
@@ -69,7 +64,7 @@ def test_multipliers_of_cells_are_feasible_for_rows_with_the_same_dual(rule):
     X, y = load_iris(return_X_y=True)
     W, b = somewhere(2)
     machine, parts, answers, told = looked_at(rule, X, y, W, b)
-    list(ask_classes(parts, look, machine, told))  # now the cells are those of the last problem
+    list(ask(parts, look, machine, told))  # now the cells are those of the last problem
     small = small_problem(machine, answers)
     rates = np.random.default_rng(3).uniform(0.0, 0.4, (len(small.y), 3))
     rates[np.arange(len(rates)), small.y] = 0.0
@@ -77,7 +72,7 @@ def test_multipliers_of_cells_are_feasible_for_rows_with_the_same_dual(rule):
     by_number = dict(zip(numbers.tolist(), rates, strict=True))
     none = np.zeros(0, dtype=int), np.zeros((0, 3))
     names = {sent.name: none for _, sent, _ in answers}
-    total_classes(parts, settle, machine, names, by_number, True)
+    ask_total(parts, settle, machine, names, by_number, True)
     beta = small.c[:, None] * np.stack([by_number[number] for number in numbers.tolist()])
     ours = certify_class_parts(parts, machine, W, b, np.zeros(4))
     assert ours.box_violation <= 1e-12
@@ -93,7 +88,7 @@ def test_a_part_sends_no_more_than_it_may_and_no_row_twice(kind):
     assert len(seen) == 2
     assert all(0 < sent.X.size <= 60 for _, sent, _ in answers)
     for _ in range(30):
-        answers = list(ask_classes(parts, look, machine, told))
+        answers = list(ask(parts, look, machine, told))
         for _, sent, _ in answers:
             assert sent.X.size <= 60
             seen[sent.name] += list(sent.place)

@@ -18,16 +18,10 @@ from maxmargin.parts.certify.many_class import certify_class_parts, repair_class
 from maxmargin.parts.parts import Block
 from maxmargin.parts.solve import class_near
 from maxmargin.parts.solve.class_hinge import solve_class_hinge
-from maxmargin.parts.solve.class_tasks import (
-    KEY,
-    ClassSpec,
-    begin,
-    count,
-    pose_classes,
-    total_classes,
-)
+from maxmargin.parts.solve.class_tasks import ClassSpec, begin, count, pose_classes
 from maxmargin.parts.solve.hinge import solve_hinge
 from maxmargin.parts.solve.hinge_tasks import BinarySpec
+from maxmargin.parts.solve.tasks import ask_total
 from tests.parts.core.helpers import Here
 
 RULES = list(CLASS_LOSSES)
@@ -63,7 +57,7 @@ def test_same_optimum_as_in_memory(rule, cuts):
     fit = solve(Here(X, y, cuts), rule, 3)
     proved(fit, whole.certificate_, 1e-5)
     assert fit.b.sum() == pytest.approx(0.0, abs=1e-9)
-    assert np.mean((X @ fit.W.T + fit.b).argmax(axis=1) == whole.predict(X)) > 0.97
+    assert np.mean((X @ fit.w.T + fit.b).argmax(axis=1) == whole.predict(X)) > 0.97
 
 
 @pytest.mark.parametrize("fit_intercept", [True, "penalized", False])
@@ -102,7 +96,7 @@ def test_two_classes_by_both_problems(loss):
     both = solve(Here(X, y, [30]), ("max", loss), 2, C=0.1, tol=1e-7)
     two = solve_hinge(Here(X, y, [30]), BinarySpec(0.2, LOSSES[loss]), Monitor(tol=1e-7))
     assert both.certificate.primal == pytest.approx(0.5 * two.certificate.primal, rel=2e-7)
-    assert both.W[1] - both.W[0] == pytest.approx(two.w, abs=2e-3)
+    assert both.w[1] - both.w[0] == pytest.approx(two.w, abs=2e-3)
 
 
 def machine_with_multipliers(rule=("max", "hinge")):
@@ -110,12 +104,12 @@ def machine_with_multipliers(rule=("max", "hinge")):
     X, y = iris()
     machine, cuts = ClassSpec(0.3, CLASS_LOSSES[rule], 3), [50, 50, 90]
     parts = Here(X, y, cuts)
-    mean = total_classes(parts, count, machine).sum_x / len(y)
-    total_classes(parts, begin, machine, mean)
+    mean = ask_total(parts, count, machine).sum_x / len(y)
+    ask_total(parts, begin, machine, mean)
     beta = np.random.default_rng(3).uniform(0.0, 0.2, (len(y), 3))
     beta[np.arange(len(y)), y] = 0.0
     for memory, part in zip(parts.memory, np.split(beta, cuts), strict=True):
-        memory[KEY] = memory[KEY]._replace(beta=part)
+        memory["all classes"] = memory["all classes"]._replace(beta=part)
     return machine, parts, mean, pose_classes(Block(X, y, None), machine), beta
 
 
@@ -123,7 +117,7 @@ def machine_with_multipliers(rule=("max", "hinge")):
 def test_repair_and_proof_are_those_of_memory(rule):
     machine, parts, mean, problem, beta = machine_with_multipliers(rule)
     repair_class_parts(parts, machine)
-    found = np.concatenate([memory[KEY].beta for memory in parts.memory])
+    found = np.concatenate([memory["all classes"].beta for memory in parts.memory])
     assert found == pytest.approx(repair_classes(problem, beta), rel=1e-9, abs=1e-12)
     assert np.abs(residual(problem, found)).max() <= 1e-12 * found.sum()
     rng = np.random.default_rng(4)
@@ -164,7 +158,7 @@ def test_equal_parts_count_as_often_as_they_are_there(rule):
     found = [solve(parts, rule, 3, tol=1e-6) for parts in (thrice, once)]
     proved(found[0], found[1].certificate, 1e-6)
     assert found[0].solver == "rounds"
-    assert np.abs(found[0].W - found[1].W).max() < 2e-3
+    assert np.abs(found[0].w - found[1].w).max() < 2e-3
 
 
 @pytest.mark.parametrize("rule", RULES, ids=" ".join)

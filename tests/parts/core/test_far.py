@@ -17,8 +17,9 @@ from maxmargin.parts.dask.traffic import Traffic
 from maxmargin.parts.solve import hinge_near, hinge_sample
 from maxmargin.parts.solve.hinge import solve_hinge
 from maxmargin.parts.solve.hinge_newton import Newton
-from maxmargin.parts.solve.hinge_tasks import BinarySpec, ask_total, begin
+from maxmargin.parts.solve.hinge_tasks import BinarySpec, begin
 from maxmargin.parts.solve.smooth import Asked, solve_smooth
+from maxmargin.parts.solve.tasks import ask_total
 from tests.helpers import oracle
 from tests.parts.core.helpers import Here
 

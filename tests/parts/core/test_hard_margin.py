@@ -173,7 +173,7 @@ def test_all_classes_at_once(rule, bias):
     assert fit.certificate.holds(1e-6)
     beta = np.zeros((len(y), 3))
     beta[fit.rows] = fit.alpha
-    proof = certify_classes(class_problem(X, y, np.inf, rule, bias), fit.W, fit.b, beta)
+    proof = certify_classes(class_problem(X, y, np.inf, rule, bias), fit.w, fit.b, beta)
     assert proof.holds(1e-6)
     assert fit.certificate.dual == pytest.approx(proof.dual, rel=1e-9)
     assert fit.certificate.problem == proof.problem
@@ -344,5 +344,5 @@ def test_verification_of_classes_at_once():
     X, y = corners(80, 3, k=3, gap=6.0, seed=1)
     fit = solve_classes(X, y, [30], 3)
     machine = ClassSpec(np.inf, CLASS_LOSSES["max", "hinge"], 3)
-    assert verify_hard(Here(X, y, [30]), machine, fit.W, fit.b).holds(1e-6)
-    assert not verify_hard(Here(X, y, [30]), machine, 1.1 * fit.W, fit.b).holds(1e-2)
+    assert verify_hard(Here(X, y, [30]), machine, fit.w, fit.b).holds(1e-6)
+    assert not verify_hard(Here(X, y, [30]), machine, 1.1 * fit.w, fit.b).holds(1e-2)

@@ -16,7 +16,8 @@ from maxmargin.parts.certify.two_class import best_bias_parts, repair_parts
 from maxmargin.parts.solve.hinge import solve_hinge
 from maxmargin.parts.solve.hinge_ascent import Ascent, accept, best_in_triangle
 from maxmargin.parts.solve.hinge_newton import Newton
-from maxmargin.parts.solve.hinge_tasks import BinarySpec, ask_total, begin, pose, weigh
+from maxmargin.parts.solve.hinge_tasks import BinarySpec, begin, pose, weigh
+from maxmargin.parts.solve.tasks import ask_total
 from tests.helpers import cloud, oracle
 from tests.parts.core.helpers import Here
 

@@ -18,7 +18,8 @@ from maxmargin.parts.dask.scoring import judge_of
 from maxmargin.parts.dask.traffic import Traffic
 from maxmargin.parts.lockstep import run_in_lockstep
 from maxmargin.parts.parts import Block
-from maxmargin.parts.solve.hinge_tasks import BinarySpec, ask_total, begin
+from maxmargin.parts.solve.hinge_tasks import BinarySpec, begin
+from maxmargin.parts.solve.tasks import ask_total
 from tests.parts.core.helpers import Here
 from tests.parts.dask.helpers import clouds
 
@@ -62,7 +63,7 @@ def data(k=4, cuts=(0, 50, 120, 240), weight=None):
 
 def one_at_a_time(monkeypatch):
     for module in ("linear_svm", "search"):
-        monkeypatch.setattr(f"maxmargin.spread.{module}.machines_at_once", lambda *_: 1)
+        monkeypatch.setattr(f"maxmargin.parts.dask.{module}.machines_at_once", lambda *_: 1)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -89,7 +90,7 @@ def test_the_next_fit_along_C_finds_every_machines_multipliers():
     model = on_dask.LinearSVM(C=0.1, multiclass="rest", tol=1e-4)
     model._fit_parts(rows)
     machines = [BinarySpec(0.2, LOSSES["hinge"], positive=c) for c in range(4)]
-    songs = {machine.key: partial(ask_total, task=begin, machine=machine) for machine in machines}
+    songs = {machine.key: partial(ask_total, task=begin, spec=machine) for machine in machines}
     for w, census in zip(model.coef_, run_in_lockstep(rows.parts, songs), strict=True):
         # ½‖w − w_α‖² is at most the gap.
         gap = 1e-4 * model.certificate_.primal

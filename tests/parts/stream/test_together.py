@@ -10,7 +10,7 @@ import pytest
 
 from maxmargin import LinearSVM, fit_stream
 from maxmargin.parts.files.sources import open_source
-from maxmargin.parts.lockstep import NAME
+from maxmargin.parts.lockstep import THREAD_NAME
 from maxmargin.parts.stream.folder import WorkFolder
 from maxmargin.parts.stream.lockstep_budget import REMEMBERED, machines_in_a_pass
 from maxmargin.parts.stream.memory_limit import MemoryLimit
@@ -165,4 +165,4 @@ def test_ctrl_c_ends_all_machines_and_leaves_nothing(tmp_path, monkeypatch):
         fitted(model, X, y, told=pressed)
     assert not hasattr(model, "coef_")
     assert not list(tmp_path.iterdir())
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith(NAME)]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith(THREAD_NAME)]

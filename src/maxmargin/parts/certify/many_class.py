@@ -31,7 +31,8 @@ from ...core.solve.many_class.class_shift import answers, newton_step
 from ...core.solve.many_class.row_subproblem import RATES
 from ..parts import Parts
 from ..solve.class_ascent import add_losses
-from ..solve.class_tasks import ClassSpec, ClassState, ask_classes, points_of, total_classes
+from ..solve.class_tasks import ClassSpec, ClassState, points_of
+from ..solve.tasks import ask, ask_total
 
 # Newton's steps for the biases, and the shares of each at which the primal is looked at.
 STEPS = 6
@@ -50,7 +51,7 @@ def certify_class_parts(
     rows, mass, r, W_beta = 0, 0.0, np.zeros(machine.k), np.zeros_like(W)
     sums = np.zeros(7)
     sums[6] = np.inf
-    for n, some_mass, some_r, some_W, some in ask_classes(parts, _tally, machine, W, b):
+    for n, some_mass, some_r, some_W, some in ask(parts, _tally, machine, W, b):
         rows, mass, r, W_beta = rows + n, mass + some_mass, r + some_r, W_beta + some_W
         sums[:2] += some[:2]
         sums[2:6] = np.maximum(sums[2:6], some[2:6])
@@ -73,21 +74,21 @@ def _tally(problem: MulticlassProblem, share: ClassState, W, b):
 
 def repair_class_parts(parts: Parts, machine: ClassSpec) -> None:
     """Multipliers in their domain with Σα = 0 over all parts, as ``repair_classes`` makes them."""
-    r, laplacian, mass = total_classes(parts, _tidy, machine)
+    r, laplacian, mass = ask_total(parts, _tidy, machine)
     if machine.bias is not Bias.FREE or mass == 0.0:
         return
     for _ in range(MOVES):
         if np.abs(r).max() <= ROUNDING * mass:
             return
-        moved = total_classes(parts, _try, machine, potential(laplacian, r))
+        moved = ask_total(parts, _try, machine, potential(laplacian, r))
         if not np.abs(moved[0]).sum() < 0.5 * np.abs(r).sum():
             break
-        total_classes(parts, _take, machine)
+        ask_total(parts, _take, machine)
         r, laplacian, mass = moved
-    factors = balancing_factors(total_classes(parts, _flow, machine))
-    over = max(ask_classes(parts, _scale, machine, factors))
+    factors = balancing_factors(ask_total(parts, _flow, machine))
+    over = max(ask(parts, _scale, machine, factors))
     if over > 1.0:
-        total_classes(parts, _shrink, machine, over)
+        ask_total(parts, _shrink, machine, over)
 
 
 def _free(problem: MulticlassProblem, beta: np.ndarray):
@@ -141,19 +142,19 @@ def from_margins(problem: MulticlassProblem, share: ClassState, W, b):
 
 def better_biases(parts: Parts, machine: ClassSpec, W, b) -> np.ndarray:
     """Biases with smaller losses for weights W: Newton's steps in k unknowns, by sums."""
-    losses = float(total_classes(parts, _keep_scores, machine, W, b)[0])
+    losses = float(ask_total(parts, _keep_scores, machine, W, b)[0])
     for _ in range(STEPS):
-        slope, curvature = total_classes(parts, _newton_terms, machine, b)
+        slope, curvature = ask_total(parts, _newton_terms, machine, b)
         step = newton_step(slope, curvature)
         if not 0.5 * float(slope @ step) > ENOUGH * losses:
             break
         tried = b + ALONG[:, None] * step
-        found = total_classes(parts, _losses_at, machine, tried)
+        found = ask_total(parts, _losses_at, machine, tried)
         best = int(found.argmin())
         if not found[best] < losses * (1.0 - ENOUGH):
             break
         b, losses = tried[best], float(found[best])
-    total_classes(parts, _drop_scores, machine)
+    ask_total(parts, _drop_scores, machine)
     return b - b.mean()
 
 

@@ -19,7 +19,7 @@ from ...core.certify.certificate import Certificate, sums
 from ...core.problem.losses import Logistic
 from ...core.problem.problem import Bias
 from ...core.rows.rows import combine, scores
-from ..parts import Block, Parts, total
+from ..parts import Block, Parts
 from ..solve.smooth import Asked, pose
 
 # Scores of a part held at once.
@@ -53,16 +53,16 @@ def certify_smooth(
     else:
         anchor = np.zeros_like(anchor)
     if asked.k == 2:
-        found = total(parts, _two, W[0], float(b[0]), mend.scale, asked, anchor)
+        found = parts.total(_two, W[0], float(b[0]), mend.scale, asked, anchor)
     else:
-        found = total(parts, _many, W, b, mend, asked, anchor)
+        found = parts.total(_many, W, b, mend, asked, anchor)
     return b, _certificate(asked, W, b, found), int(found.wrong)
 
 
 def _settle(parts: Parts, asked: Asked, W, b, tol) -> tuple[np.ndarray, Mend]:
     """Newton steps on the biases until what is missing may be mended."""
     for _ in range(MOST_PASSES):
-        has, wants, bends = total(parts, _balance, W, b, asked)
+        has, wants, bends = parts.total(_balance, W, b, asked)
         if asked.k == 2:  # multipliers of the negative and of the positive class
             mend = Mend(has.min() / np.maximum(has, np.finfo(float).tiny), 0.0, has)
             off = 1.0 - float(mend.scale.min())

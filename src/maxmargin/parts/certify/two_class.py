@@ -18,7 +18,8 @@ from ...core.problem.losses import Hinge, SquaredHinge
 from ...core.problem.problem import Bias, Problem, two_class_summary
 from ...core.rows.rows import combine, scores
 from ..parts import Parts
-from ..solve.hinge_tasks import BinarySpec, BinaryState, ask, ask_total
+from ..solve.hinge_tasks import BinarySpec, BinaryState
+from ..solve.tasks import ask, ask_total
 
 # Breakpoints of the bias that a part may list, and places at which it weighs what lies below.
 LISTED = 64

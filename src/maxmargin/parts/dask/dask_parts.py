@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ..parts import add_all
+from ..parts import Parts, add_all
 from .cluster_wait import ClusterLost, gather, heard, wait_for
 from .optional_dask import need_dask
 from .parts_actor import ActorQuestion, Failed, PartsActor
@@ -43,7 +43,7 @@ class StateCopy(NamedTuple):
     answered: int
 
 
-class DaskParts:
+class DaskParts(Parts):
     """Rows on a cluster, one part for every thread of its workers."""
 
     far = True

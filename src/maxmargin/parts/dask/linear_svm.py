@@ -17,10 +17,11 @@ from ...models.svm import linear_svm as in_memory
 from ...models.svm import reduced as svm_reduced
 from ...models.validation import one_of, positive
 from ..side_by_side import machines_at_once, solve_side_by_side
-from ..solve.class_hinge import ClassFit, solve_class_hinge
+from ..solve.class_hinge import solve_class_hinge
 from ..solve.class_tasks import ClassSpec
-from ..solve.hinge import HingeFit, solve_hinge
+from ..solve.hinge import solve_hinge
 from ..solve.hinge_tasks import BinarySpec
+from ..solve.tasks import PartsSolution
 from .common import OnDask
 from .inputs import DaskData
 
@@ -65,7 +66,7 @@ class LinearSVM(OnDask, in_memory.LinearSVM):
         short = [fit.ending for fit in fits if fit.ending is not Ending.REACHED]
         self._ending = short[0] if short else Ending.REACHED
 
-    def _note(self, monitor, fit: HingeFit | ClassFit) -> None:
+    def _note(self, monitor, fit: PartsSolution) -> None:
         self.history_, self.n_iter_ = monitor.history, max(1, monitor.n_iter)
         self.solver_, self.solver_reason_ = fit.solver, fit.why
 
@@ -74,20 +75,20 @@ class LinearSVM(OnDask, in_memory.LinearSVM):
         one_of("solver", self.solver, ["auto"])
         machine = class_machine(self, len(data.classes), monitor.seed)
         fit = solve_class_hinge(data.parts, machine, monitor)
-        self.coef_, self.intercept_ = fit.W, fit.b
-        norm = float(np.sum(fit.W**2))
+        self.coef_, self.intercept_ = fit.w, fit.b
+        norm = float(np.sum(fit.w**2))
         self.margin_ = 1.0 / float(np.sqrt(2.0 * norm)) if norm > 0 else np.inf
         self.certificate_, self._ending = fit.certificate, fit.ending
         if fit.rows is not None and fit.alpha is not None:
             svm_joint.keep_some(self, fit.rows, fit.alpha)
         self._note(monitor, fit)
 
-    def _fits(self, data: DaskData, monitor) -> list[HingeFit]:
+    def _fits(self, data: DaskData, monitor) -> list[PartsSolution]:
         C = positive("C", self.C, infinite=True)
         loss = LOSSES[one_of("loss", self.loss, LOSSES)]
         one_of("multiclass", self.multiclass, in_memory.MULTICLASS)
         one_of("solver", self.solver, ["auto"])
-        solvers: dict[Hashable, Callable[..., HingeFit]] = {}
+        solvers: dict[Hashable, Callable[..., PartsSolution]] = {}
         for duel in self._machines(len(data.classes)):
             machine = BinarySpec(C, loss, self._bias(), *duel, seed=monitor.seed)
             solvers[machine.key] = partial(solve_hinge, machine=machine)

@@ -27,7 +27,7 @@ from ...models.tune.grid import check_cs
 from ...models.tune.search import CSearch, search_results
 from ...models.validation import all_or_nothing, count, one_of, positive
 from ..lockstep import run_in_lockstep
-from ..parts import Block, Parts, Task, far, total
+from ..parts import Block, Parts, Task
 from ..side_by_side import machines_at_once
 from .common import OnDask, OneBlock
 from .dask_parts import DaskParts
@@ -218,7 +218,7 @@ class Folds(NamedTuple):
     def _fold(self, model, grid, told: np.ndarray, progress: FoldProgress, fold: int, parts: Parts):
         """Fit all rows but those of the fold for every C, and judge by them."""
         data = self.data
-        counts, mass = total(parts, _tally, fold, len(data.classes))
+        counts, mass = parts.total(_tally, fold, len(data.classes))
         for label in data.classes[counts == 0]:
             raise ValueError(
                 f"All rows of class {label} are in fold {fold + 1} of {self.folds}, so that none "
@@ -241,19 +241,19 @@ class Folds(NamedTuple):
             began = now
 
 
-class _Without:
+class _Without(Parts):
     """Parts in which the rows of one fold weigh nothing, and the others as their class does."""
 
     def __init__(self, parts: Parts, fold: int, by_class: np.ndarray | None, traffic: Traffic):
         self.parts, self.traffic = parts, traffic
         self.fold, self.by_class = fold, by_class
-        self.n_parts, self.n_features, self.far = parts.n_parts, parts.n_features, far(parts)
+        self.n_parts, self.n_features, self.far = parts.n_parts, parts.n_features, parts.far
 
     def ask(self, task: Task, *told: Any) -> Iterator[Any]:
         return self.parts.ask(_train, self.fold, self.by_class, task, *told)
 
     def total(self, task: Task, *told: Any) -> Any:
-        return total(self.parts, _train, self.fold, self.by_class, task, *told)
+        return self.parts.total(_train, self.fold, self.by_class, task, *told)
 
 
 def _deal(block: Block, part: int, folds: int, seed: int) -> Dealt:

@@ -16,8 +16,9 @@ from ..certify.smooth import certify_smooth
 from ..certify.two_class import certify_parts, from_margins, repair_parts, set_none
 from ..solve import class_tasks
 from ..solve.hard_margin import verify_hard
-from ..solve.hinge_tasks import BinarySpec, ask_total, begin
+from ..solve.hinge_tasks import BinarySpec, begin
 from ..solve.smooth import Asked
+from ..solve.tasks import ask_total
 from .inputs import DaskData, spread_out
 from .linear_svm import JOINT, class_machine
 from .optional_dask import some_client
@@ -69,16 +70,16 @@ def _svm(model, data: DaskData) -> Certificate:
 
 def _classes(model, data: DaskData) -> Certificate:
     parts, machine = data.parts.fork(), class_machine(model, len(data.classes))
-    W, b, total = model.coef_, model.intercept_, class_tasks.total_classes
+    W, b = model.coef_, model.intercept_
     if np.isinf(machine.C):
         return verify_hard(parts, machine, W, b, model.tol)
-    census = total(parts, class_tasks.count, machine)
+    census = ask_total(parts, class_tasks.count, machine)
     mean = census.sum_x / max(1, census.alive)
-    total(parts, class_tasks.begin, machine, mean)
-    total(parts, class_proof.from_margins, machine, W, b)
+    ask_total(parts, class_tasks.begin, machine, mean)
+    ask_total(parts, class_proof.from_margins, machine, W, b)
     class_proof.repair_class_parts(parts, machine)
     proof = class_proof.certify_class_parts(parts, machine, W, b, mean)
     if not proof.dual >= 0.0:
-        total(parts, class_proof.set_none, machine)
+        ask_total(parts, class_proof.set_none, machine)
         proof = class_proof.certify_class_parts(parts, machine, W, b, mean)
     return proof

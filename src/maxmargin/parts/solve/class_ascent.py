@@ -29,9 +29,10 @@ from ...core.solve.many_class.class_sweep import sweep
 from ...core.solve.many_class.row_subproblem import RATES, cost
 from ...core.solve.two_class.sweep import awake
 from ..parts import Parts
-from .class_tasks import ClassSpec, ClassState, DualSums, bends, points_of, total_classes
+from .class_tasks import ClassSpec, ClassState, DualSums, bends, points_of
 from .hinge_ascent import EPOCHS, TRUST, UNBALANCED, best_anywhere, best_in_triangle, followed
 from .rounds import run_rounds
+from .tasks import ask_total
 
 # Older points that a leap may be made of: each is as large as all multipliers.
 MEMORY = 2
@@ -234,7 +235,7 @@ class ClassAscent:
             self.rho, self.mm, self.sigma, float(self.parts.n_parts), self.unit, EPOCHS,
             self.machine.seed, self.W_best, self.b_best, ways, biases,
         )  # fmt: skip
-        answer = total_classes(self.parts, propose, self.machine, told)
+        answer = ask_total(self.parts, propose, self.machine, told)
         self._note_bounds(answer, W, ways, biases)
         self._accept(answer, W)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...core.certify.certificate import Certificate
@@ -15,49 +13,37 @@ from ..certify.many_class import better_biases, certify_class_parts, repair_clas
 from ..parts import Parts, need_weight
 from .class_ascent import ClassAscent, accept
 from .class_near import VALUES, NearSearch
-from .class_tasks import ClassCensus, ClassSpec, DualSums, begin, count, total_classes
+from .class_tasks import ClassCensus, ClassSpec, DualSums, begin, count
 from .hard_margin import solve_hard
 from .hinge import SHARPER, TRIES
+from .tasks import PartsSolution, ask_total
 
 # Weights, biases and their proof.
 Found = tuple[np.ndarray, np.ndarray, Certificate]
 
 
-class ClassFit(NamedTuple):
-    """A certified machine of k classes; its multipliers stay with the parts."""
-
-    W: np.ndarray
-    b: np.ndarray
-    certificate: Certificate
-    ending: Ending
-    solver: str
-    why: str
-    rows: np.ndarray | None = None  # of a hard margin: the rows with multipliers, and these
-    alpha: np.ndarray | None = None
-
-
 def solve_class_hinge(
     parts: Parts, machine: ClassSpec, monitor: Monitor, values: int = VALUES
-) -> ClassFit:
+) -> PartsSolution:
     """Solve over all parts to the gap of ``monitor``; starts from the parts' multipliers, if any.
 
     ``values``: of the rows that may be held in one place.
     """
     if not np.isfinite(machine.C):
-        return ClassFit(*solve_hard(parts, machine, monitor))
+        return solve_hard(parts, machine, monitor)
     monitor.solver = "rounds"
     with one_blas_thread(), np.errstate(all="ignore"):
         return _solve(parts, machine, monitor, values)
 
 
-def _solve(parts: Parts, machine: ClassSpec, monitor: Monitor, values: int) -> ClassFit:
+def _solve(parts: Parts, machine: ClassSpec, monitor: Monitor, values: int) -> PartsSolution:
     """By the rows that matter; where they are too many, ascend until the proof holds."""
-    census = total_classes(parts, count, machine)
+    census = ask_total(parts, count, machine)
     # With free biases and one class the optimum is zero, and no gap is a share of that.
     need_weight(census.by_class, 2 if machine.bias is Bias.FREE else 1)
     mean = census.sum_x / max(1, census.alive)
     mu = mean if machine.bias is Bias.FREE else np.zeros_like(mean)
-    standing = total_classes(parts, begin, machine, mu)
+    standing = ask_total(parts, begin, machine, mu)
     near = NearSearch(parts, machine, monitor, census.rows, values)
 
     def start():
@@ -68,7 +54,7 @@ def _solve(parts: Parts, machine: ClassSpec, monitor: Monitor, values: int) -> C
     if best[2].holds(monitor.tol) or ending not in (Ending.REACHED, Ending.STALLED):
         ending = Ending.REACHED if best[2].holds(monitor.tol) else ending
         why = f"{machine.k} classes at once: rows that matter in memory, all others by their means"
-        return ClassFit(*best, ending, "rounds", why)
+        return PartsSolution(*best, ending, "rounds", why)
     monitor.solver = "ascent"
     return _ascend(parts, machine, monitor, census, mean, mu, best)
 
@@ -83,17 +69,17 @@ def _primal_of(
 
 def _ascend(
     parts: Parts, machine: ClassSpec, monitor: Monitor, census: ClassCensus, mean, mu, best: Found
-) -> ClassFit:
+) -> PartsSolution:
     """Ascend until the proof holds; where it falls short of the estimate, go on from there."""
     b, tol = best[1], monitor.tol
     for _ in range(TRIES):
-        standing = total_classes(parts, begin, machine, mu)
+        standing = ask_total(parts, begin, machine, mu)
         if standing.mass > 0.0:
             _, b = _primal_of(parts, machine, standing, mu, b)
         ascent = ClassAscent(parts, machine, monitor, standing, census.alive, census.cost, mu, b)
         ascent.W_best, ascent.b_best, ascent.primal = best[0], best[1], best[2].primal
         ending = ascent.run(tol)
-        total_classes(parts, accept, machine, ascent.mix)
+        ask_total(parts, accept, machine, ascent.mix)
         found = finish(parts, machine, census.cost, mean, ascent.W_best, ascent.b_best)
         if not found[2].relative_gap > best[2].relative_gap:
             best = found
@@ -104,7 +90,7 @@ def _ascend(
         ending, tol = Ending.STALLED, SHARPER * tol
         b = best[1]
     why = f"{machine.k} classes at once: parts answer with changes of the weights"
-    return ClassFit(*best, ending, "ascent", why)
+    return PartsSolution(*best, ending, "ascent", why)
 
 
 def finish(parts: Parts, machine: ClassSpec, cost: float, mean, W, b) -> Found:
@@ -114,7 +100,7 @@ def finish(parts: Parts, machine: ClassSpec, cost: float, mean, W, b) -> Found:
         b = better_biases(parts, machine, W, b)
     certificate = certify_class_parts(parts, machine, W, b, mean)
     if not certificate.dual >= 0.0:
-        total_classes(parts, set_none, machine)
+        ask_total(parts, set_none, machine)
         certificate = certify_class_parts(parts, machine, W, b, mean)
     at_rest = cost * class_value(machine.loss, np.zeros(machine.k), 0)
     if not certificate.primal <= at_rest:  # stopped too early: no weights are better

@@ -38,7 +38,8 @@ from .class_cells import (
     pieces,
     settle,
 )
-from .class_tasks import ClassSpec, DualSums, ask_classes, total_classes
+from .class_tasks import ClassSpec, DualSums
+from .tasks import ask, ask_total
 
 # Values of rows that a part sends in one round: this many times those of W, or so few (half a
 # megabyte) that the round itself costs more; and of all rows ever sent.
@@ -127,7 +128,7 @@ class NearSearch:
         k, d = self.W.shape
         portion, by_class = max(FEWEST, SAMPLE * k * (d + 1)) / self.n, np.zeros(k)
         asked = portion, self._quota(), self.machine.seed
-        for sent, mine in ask_classes(self.parts, draw, self.machine, *asked):
+        for sent, mine in ask(self.parts, draw, self.machine, *asked):
             by_class += mine
             self.times[sent.name] = self.times.get(sent.name, 0) + 1
             if self.times[sent.name] == 1:
@@ -184,7 +185,7 @@ class NearSearch:
             self.monitor.n_iter,
         )  # fmt: skip
         losses, found, seen = np.zeros(len(BETWEEN)), [], set()
-        for some, sent, cells in ask_classes(self.parts, look, self.machine, told):
+        for some, sent, cells in ask(self.parts, look, self.machine, told):
             losses += some
             found.append(cells)
             if sent.name not in seen:
@@ -312,7 +313,7 @@ class NearSearch:
         }
         rates = self.beta[small.held :] / small.c[small.held :, None]
         cells = dict(zip(small.cells.tolist(), rates, strict=True))
-        total_classes(self.parts, settle, self.machine, rows, cells, self.told)
+        ask_total(self.parts, settle, self.machine, rows, cells, self.told)
 
 
 def _width(X, W: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ Every part keeps the multipliers β (rows × k) of its own rows; only sums as la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +20,7 @@ from ...core.rows.class_products import class_combine
 from ...core.rows.rows import as_rows, combine, scores, sqnorms
 from ...core.solve.many_class.class_sweep import ROW
 from ...core.solve.many_class.row_subproblem import RATES
-from ..parts import Block, Parts, total
-
-# Where a part keeps what it knows: the same along C, so that fits start warm.
-KEY = "all classes"
+from ..parts import Block
 
 
 class ClassSpec(NamedTuple):
@@ -35,6 +31,15 @@ class ClassSpec(NamedTuple):
     k: int
     bias: Bias = Bias.FREE
     seed: int = 0
+
+    @property
+    def key(self) -> str:
+        """Where a part keeps what it knows: the same along C, so that fits start warm."""
+        return "all classes"
+
+    def pose(self, block: Block) -> MulticlassProblem:
+        """The part's rows as this problem."""
+        return pose_classes(block, self)
 
     @property
     def rates(self) -> tuple[float, float, float, float]:
@@ -75,23 +80,6 @@ class DualSums(NamedTuple):
     r: np.ndarray  # Σ α_i
     V: np.ndarray  # Σ α_i x_iᵀ, (k, d)
     bent: float  # the conjugate's quadratic part
-
-
-def class_task(block: Block, memory: Any, task: Callable, machine: ClassSpec, *told: Any):
-    """Run ``task(problem, share, …)`` on one part."""
-    shares = dict(memory or {})
-    shares[KEY], answer = task(pose_classes(block, machine), shares.get(KEY), *told)
-    return shares, answer
-
-
-def ask_classes(parts: Parts, task: Callable, machine: ClassSpec, *told: Any) -> Iterator[Any]:
-    """Every part's answer about ``machine``."""
-    return parts.ask(class_task, task, machine, *told)
-
-
-def total_classes(parts: Parts, task: Callable, machine: ClassSpec, *told: Any) -> Any:
-    """The sum of the parts' answers about ``machine``."""
-    return total(parts, class_task, task, machine, *told)
 
 
 def pose_classes(block: Block, machine: ClassSpec) -> MulticlassProblem:

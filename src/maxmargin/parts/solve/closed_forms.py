@@ -24,7 +24,7 @@ from ...core.problem.targets import OneOfK
 from ...core.rows.design import GRAM_ROWS, PASS_VALUES, Design
 from ...core.solve.closed_form.least_squares import LARGEST_SPARSE, column_factors, system_of
 from ...core.solve.closed_form.refine import best_of, refined
-from ..parts import Block, Parts, need_weight, total
+from ..parts import Block, Parts, need_weight
 
 # Columns up to which a d × d matrix more may travel, for what a Gram matrix is too rough for.
 MOST_COLUMNS = 2000
@@ -125,9 +125,9 @@ class PartsDesign:
 
     def _known(self) -> np.ndarray:
         if self.G is None:
-            whole = len(self.centres) == 1 or not getattr(self.all, "sparse", False)
+            whole = len(self.centres) == 1 or not self.all.sparse
             about = self.centres if whole else self.middle[None, :]
-            self.G = total(self.all, _gram, about, self.factor)
+            self.G = self.all.total(_gram, about, self.factor)
             if not whole:  # what lies between the centres is not within the classes
                 apart = np.sqrt(self.mass)[:, None] * (self.centres - self.middle)
                 self.G = self.G - np.tril(apart.T @ apart)
@@ -144,9 +144,9 @@ class PartsDesign:
     def normal(self, W: np.ndarray) -> np.ndarray:
         """AᵀAW from the data."""
         if self.scale is None:
-            return total(self.all, _normal, W, self.centres, self.factor)
+            return self.all.total(_normal, W, self.centres, self.factor)
         D = self.scale[:, None]
-        return D * total(self.all, _normal, D * W, self.centres, self.factor)
+        return D * self.all.total(_normal, D * W, self.centres, self.factor)
 
     def parts(self, values: int, fewest: int = 16, stored: bool = False) -> Iterator[slice]:
         yield slice(0, self.shape[1])
@@ -172,7 +172,7 @@ class Targets:
     """One-of-k targets, or −1 and +1 for two classes, as ``LeastSquaresClassifier`` has them."""
 
     def __init__(self, parts: Parts, k: int, free: bool):
-        mass, means, n = total(parts, class_sums, k)
+        mass, means, n = parts.total(class_sums, k)
         need_weight(mass, 1)
         self.parts, self.k = parts, k
         self.design = PartsDesign(parts, (mass, means, n), centred=free)
@@ -185,7 +185,7 @@ class Targets:
 
     def gradient(self, W, alpha: float = 0.0) -> Gradient:
         """Minus the gradient at W, one pass."""
-        seen = total(self.parts, _gradient, W, self.offset, self.design.centres, self.k)
+        seen = self.parts.total(_gradient, W, self.offset, self.design.centres, self.k)
         return seen if W is None else seen._replace(W=seen.W - alpha * W)
 
     def certify(self, W, alpha: float, factor, steps: int, seen: Gradient) -> NormalEquations:

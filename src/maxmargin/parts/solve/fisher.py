@@ -17,7 +17,7 @@ from ...core.certify.fisher import FisherCriterion
 from ...core.rows.design import PASS_VALUES
 from ...core.solve.closed_form.discriminant import Directions, directions, recertify
 from ...core.solve.closed_form.within import Spread
-from ..parts import Block, Parts, need_weight, total
+from ..parts import Block, Parts, need_weight
 from .closed_forms import PartsDesign, class_sums
 
 # Values of the products of features that a part answers with at a time: 64 MB.
@@ -45,7 +45,7 @@ def check_fisher(
 
 def _posed(parts: Parts, k: int, priors, plain: bool, shrinkage: float | str):
     """The spread within the classes, their means and priors."""
-    sums = total(parts, class_sums, k)
+    sums = parts.total(class_sums, k)
     need_weight(sums[0], k)
     design = PartsDesign(parts, sums, groups=True)
     share = sums[0] / sums[0].sum() if priors is None else priors
@@ -77,12 +77,12 @@ def _spread(design: PartsDesign, share, mass, plain: bool, shrinkage: float | st
 def _ledoit_wolf(parts: Parts, centres: np.ndarray, counts) -> tuple[np.ndarray, np.ndarray]:
     """γ_c and γ_c T_c of every class, for features in units of their deviation within it."""
     k, d = centres.shape
-    variance = total(parts, _variances, centres) / counts[:, None]
+    variance = parts.total(_variances, centres) / counts[:, None]
     unit = np.where(variance > 0, variance, 1.0)
     lost, together = np.zeros(k), max(1, MOST_PRODUCTS // d**2)
     for first in range(0, k, together):
         some = np.arange(first, min(k, first + together))
-        fourth, G = total(parts, _moments, some, centres, unit)
+        fourth, G = parts.total(_moments, some, centres, unit)
         for c, sum_c, G_c in zip(some, fourth, G, strict=True):
             lost[c] = _shrinkage(float(sum_c), G_c / counts[c], float(counts[c]))
     return lost, (lost * (variance > 0).mean(axis=1))[:, None] * unit

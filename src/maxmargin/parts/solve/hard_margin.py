@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from .class_tasks import ClassSpec
 from .hard_forms import form_of
 from .hard_tasks import HeldRows, Wish, join, look
 from .hinge_tasks import BinarySpec
+from .tasks import PartsSolution
 
 MOST_ROUNDS = 200
 # Rows that a round adds: so many for every unknown of two classes, at least and at most.
@@ -51,26 +52,13 @@ ROUNDED, NEAR = 1e-9, 1e-6
 ROUGH = 1e-3
 
 
-class HardFit(NamedTuple):
-    """A certified hard margin; ``rows`` are the numbers of the rows with a multiplier."""
-
-    w: np.ndarray  # (d,), or (k, d)
-    b: Any
-    certificate: Certificate
-    ending: Ending
-    solver: str
-    why: str
-    rows: np.ndarray
-    alpha: np.ndarray  # (rows,), or (rows, k)
-
-
 def solve_hard(
     parts: Parts,
     machine: BinarySpec | ClassSpec,
     monitor: Monitor,
     room: int = ROOM,
     sample: HeldRows | None = None,
-) -> HardFit:
+) -> PartsSolution:
     """The hard margin of all rows, or NotSeparableError with the proof that there is none.
 
     ``room``: bytes of rows that may be in hand at once.  ``sample``: some of the rows, by lot; they
@@ -95,13 +83,12 @@ def verify_hard(
         return rounds.judge(w, b)
 
 
-class InHand:
+class InHand(Parts):
     """Rows in hand as a single part."""
 
-    n_parts = 1
-
     def __init__(self, kept: HeldRows):
-        self.block, self.n_features = Block(kept.X, kept.y, None), kept.X.shape[1]
+        self.block = Block(kept.X, kept.y, None)
+        self.n_parts, self.n_features = 1, kept.X.shape[1]
 
     def ask(self, task, *told) -> Iterator[Any]:
         yield task(self.block, None, *told)[1]
@@ -291,7 +278,7 @@ class _Rounds:
 
     # --- the proof --------------------------------------------------------------------------
 
-    def conclude(self, ending: Ending) -> HardFit:
+    def conclude(self, ending: Ending) -> PartsSolution:
         """The best weights and multipliers, and their proof from all rows."""
         w, b = self.best
         if not np.isfinite(self.primal) and self.point is not None:
@@ -304,7 +291,9 @@ class _Rounds:
             ending = Ending.STALLED
         why = f"{len(kept.y)} of {self.rows} rows decide the margin: {self.round} questions"
         order = np.argsort(kept.ids)
-        return HardFit(w, b, certificate, ending, self.solver, why, kept.ids[order], alpha[order])
+        return PartsSolution(
+            w, b, certificate, ending, self.solver, why, kept.ids[order], alpha[order]
+        )
 
     def certify(self, w, b, kept: HeldRows, alpha: np.ndarray) -> Certificate:
         """Multipliers of some rows and the margins of all, recomputed from the data."""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ...core.certify.certificate import Certificate
 from ...core.problem.problem import Bias
 from ...core.solve.contract import Ending, Monitor
 from ...core.solve.threads import one_blas_thread
@@ -16,7 +13,8 @@ from ..parts import Parts, need_weight
 from .hard_margin import solve_hard
 from .hinge_ascent import Ascent, accept
 from .hinge_newton import Newton
-from .hinge_tasks import BinarySpec, Census, ask_total, begin
+from .hinge_tasks import BinarySpec, Census, begin
+from .tasks import PartsSolution, ask_total
 
 # Methods take turns where the proof fails; each time the gap asked for is smaller.
 TRIES = 5
@@ -25,23 +23,10 @@ SHARPER = 0.3
 SPARSE = 0.5
 
 
-class HingeFit(NamedTuple):
-    """A certified two-class machine; its multipliers stay with the parts."""
-
-    w: np.ndarray
-    b: float
-    certificate: Certificate
-    ending: Ending
-    solver: str
-    why: str
-    rows: np.ndarray | None = None  # of a hard margin: the rows with multipliers, and these
-    alpha: np.ndarray | None = None
-
-
-def solve_hinge(parts: Parts, machine: BinarySpec, monitor: Monitor) -> HingeFit:
+def solve_hinge(parts: Parts, machine: BinarySpec, monitor: Monitor) -> PartsSolution:
     """Solve over all parts to the gap of ``monitor``; starts from the parts' multipliers."""
     if not np.isfinite(machine.C):
-        return HingeFit(*solve_hard(parts, machine, monitor))
+        return solve_hard(parts, machine, monitor)
     with one_blas_thread(), np.errstate(all="ignore"):
         return _Solver(parts, machine, monitor).solve()
 
@@ -60,7 +45,7 @@ class _Solver:
         self.best: tuple = (self.census.w, b, None)
         self.tol = monitor.tol
 
-    def solve(self) -> HingeFit:
+    def solve(self) -> PartsSolution:
         first, why = self._choose()
         ending, name = Ending.STALLED, first
         for attempt in range(TRIES):
@@ -75,7 +60,7 @@ class _Solver:
             why = f"{name} stopped at a relative gap of {self.best[2].relative_gap:.1e}"
             ending, self.tol = Ending.STALLED, SHARPER * self.tol
         w, b, certificate = self.best
-        return HingeFit(w, b, certificate, ending, name, why)
+        return PartsSolution(w, b, certificate, ending, name, why)
 
     def _choose(self) -> tuple[str, str]:
         census, d = self.census, len(self.census.w)

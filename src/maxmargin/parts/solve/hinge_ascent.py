@@ -26,8 +26,9 @@ from ...core.solve.two_class.descent import EMPTY, SOFTNESS, STIFFNESS
 from ...core.solve.two_class.epochs import OMEGA
 from ...core.solve.two_class.sweep import POINT, awake, settle, sweep
 from ..parts import Parts
-from .hinge_tasks import BinarySpec, BinaryState, Census, ask_total, bends
+from .hinge_tasks import BinarySpec, BinaryState, Census, bends
 from .rounds import run_rounds
+from .tasks import ask_total
 
 # Epochs over the rows a part makes between two questions.
 EPOCHS = 3

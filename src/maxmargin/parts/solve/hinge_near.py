@@ -21,7 +21,8 @@ from ...core.solve.contract import Monitor
 from ...core.solve.two_class.lagrangian import NearRows, State, augment
 from ..parts import Parts
 from .hinge_sample import Chosen, most_values, stack
-from .hinge_tasks import BinarySpec, BinaryState, Census, ask, ask_total
+from .hinge_tasks import BinarySpec, BinaryState, Census
+from .tasks import ask, ask_total
 
 # Rows per column that may be fetched, and unknowns or rows up to which their system is solved.
 PER_COLUMN, LARGEST = 40, 2000

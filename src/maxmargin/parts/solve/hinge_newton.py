@@ -20,7 +20,7 @@ from ...core.solve.contract import Ending, Monitor, OutOfBudget
 from ...core.solve.semismooth import Terms
 from ...core.solve.two_class.direction import FAINT, solve_scaled
 from ...core.solve.two_class.lagrangian import GROWTH, INNER_STEPS, OUTER_STEPS
-from ..parts import Parts, far
+from ..parts import Parts
 from .hinge_near import solve_near
 from .hinge_newton_tasks import (
     LagrangianSums,
@@ -34,7 +34,8 @@ from .hinge_newton_tasks import (
     start,
 )
 from .hinge_sample import HeldSample
-from .hinge_tasks import BinarySpec, Census, ask_total
+from .hinge_tasks import BinarySpec, Census
+from .tasks import ask_total
 
 # Columns up to which a part answers with a d × d matrix: where answers travel no more than sixteen
 # vectors; where rows are read anew for every question, two megabytes.
@@ -76,7 +77,7 @@ class Newton:
         free = machine.bias is Bias.FREE
         self.mu = census.sum_x / max(1, census.alive) if free else np.zeros(d)
         if gram_columns is None:
-            gram_columns = GRAM_FAR if far(parts) else GRAM_HERE
+            gram_columns = GRAM_FAR if parts.far else GRAM_HERE
         self.gram = d <= gram_columns
         self.kappa = 0.0 if machine.squared else KAPPA
         self.census = census

@@ -21,8 +21,9 @@ from ...core.rows.rows import DenseRows, Rows, as_csr, as_rows, scores, shape, s
 from ...core.solve.contract import Monitor
 from ...core.solve.softmax.hessian_models import Diagonal, Factored, Thin
 from ...core.solve.two_class.driver import solve
-from ..parts import Parts, far
-from .hinge_tasks import BinarySpec, BinaryState, Census, ask
+from ..parts import Parts
+from .hinge_tasks import BinarySpec, BinaryState, Census
+from .tasks import ask
 
 # Rows of the sample: so many per column, of at most so many values in all.
 PER_COLUMN, FEWEST = 40, 1000
@@ -97,7 +98,7 @@ def choose_rows(
 
 def most_values(parts: Parts) -> int:
     """Values that may be fetched at once; less where memory may be short, as with files."""
-    return VALUES if far(parts) else VALUES // 8
+    return VALUES if parts.far else VALUES // 8
 
 
 class HeldSample:

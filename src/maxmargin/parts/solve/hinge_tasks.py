@@ -7,7 +7,6 @@ Every part keeps the multipliers of its own rows; only sums of the length of w l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from ...core.problem.losses import Hinge, SquaredHinge
 from ...core.problem.problem import Bias, Problem, costs
 from ...core.rows.rows import as_rows, combine, size_of, sqnorms, take
-from ..parts import Block, Parts, total
+from ..parts import Block
 
 
 class BinarySpec(NamedTuple):
@@ -33,6 +32,10 @@ class BinarySpec(NamedTuple):
     def key(self) -> tuple[int, int | None]:
         """Where a part keeps what it knows; the same along C, so that fits start warm."""
         return self.positive, self.negative
+
+    def pose(self, block: Block) -> Problem:
+        """The part's rows as this problem."""
+        return pose(block, self)
 
     @property
     def squared(self) -> bool:
@@ -69,24 +72,6 @@ class Census(NamedTuple):
     r: float
     bent: float  # Σ bend α²
     w: np.ndarray  # Σ α y x
-
-
-def machine_task(block: Block, memory: Any, task: Callable, machine: BinarySpec, *told: Any):
-    """Run ``task(problem, share, …)`` on one part; its memory holds one share per machine."""
-    shares = dict(memory or {})
-    problem = pose(block, machine)
-    shares[machine.key], answer = task(problem, shares.get(machine.key), *told)
-    return shares, answer
-
-
-def ask(parts: Parts, task: Callable, machine: BinarySpec, *told: Any) -> Iterator[Any]:
-    """Every part's answer about ``machine``."""
-    return parts.ask(machine_task, task, machine, *told)
-
-
-def ask_total(parts: Parts, task: Callable, machine: BinarySpec, *told: Any) -> Any:
-    """The sum of the parts' answers about ``machine``."""
-    return total(parts, machine_task, task, machine, *told)
 
 
 def pose(block: Block, machine: BinarySpec) -> Problem:

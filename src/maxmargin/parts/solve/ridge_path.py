@@ -21,7 +21,7 @@ from ...core.solve.closed_form.ridge_path import (
     sum_left_out,
 )
 from ...models.regression.least_squares import RidgePath
-from ..parts import Block, Parts, total
+from ..parts import Block, Parts
 from .closed_forms import MOST_COLUMNS, ClosedForm, Targets, _part, solve_targets
 
 
@@ -73,7 +73,7 @@ def _left_out(asked: Targets, known, alphas) -> LeaveOneOut:
         known.V, known.values, asked.first.W, np.asarray(alphas), asked.design.centres,
         asked.offset, mass, asked.k,
     )  # fmt: skip
-    sums: LeftOut = total(asked.parts, _sums, told)
+    sums: LeftOut = asked.parts.total(_sums, told)
     return sums.mean(alphas, True)
 
 

@@ -25,7 +25,7 @@ from ...core.rows.rows import as_rows
 from ...core.solve.contract import Ending, Monitor, OutOfBudget
 from ...core.solve.softmax.driver import newton_search
 from ...core.solve.softmax.smooth import LogisticLoss, SoftmaxLoss
-from ..parts import Block, Parts, total
+from ..parts import Block, Parts
 
 # Pairs of steps and gradient changes remembered; passes along one line, at most.
 MEMORY, TRIALS = 24, 8
@@ -139,7 +139,7 @@ class SmoothSearch:
     def evaluate(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         """One pass: f and its gradient at x."""
         self.monitor.step()
-        loss, g = total(self.parts, slopes, x, self.mu, self.asked, self.sharp)
+        loss, g = self.parts.total(slopes, x, self.mu, self.asked, self.sharp)
         g = g.copy()
         g[:-1] += x[:-1]
         if self.asked.bias is not Bias.FREE:

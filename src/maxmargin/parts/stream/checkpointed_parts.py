@@ -25,7 +25,7 @@ from .rows import StreamedRows
 COSTLY = 10
 
 
-class CheckpointedParts:
+class CheckpointedParts(Parts):
     """Parts of a stream that write down what they hold; ``each``: bytes of it for a row.
 
     ``parts`` may be the voice of one problem among several that are solved in the same passes.

@@ -11,9 +11,10 @@ from ...core.rows.class_products import score_chunks
 from ...core.solve.contract import Ending, Monitor
 from ...models.svm.joint import keep_some
 from ..parts import Block
-from ..solve.class_hinge import ClassFit, solve_class_hinge
+from ..solve.class_hinge import solve_class_hinge
 from ..solve.class_near import VALUES
-from ..solve.class_tasks import KEY, ClassSpec, ClassState, pose_classes
+from ..solve.class_tasks import ClassSpec, ClassState, pose_classes
+from ..solve.tasks import PartsSolution
 from .certify import UNSURE
 from .checkpointed_parts import CheckpointedParts
 from .hard import room_for, solve_streamed
@@ -27,26 +28,28 @@ from .split_parts import SplitParts
 HELD, COPIES = 0.5, 5
 
 
-def fit_classes(estimator, rows: StreamedRows, monitor: Monitor, sample: RowBuffer) -> ClassFit:
+def fit_classes(
+    estimator, rows: StreamedRows, monitor: Monitor, sample: RowBuffer
+) -> PartsSolution:
     """All classes in one problem; what scores do not tell of the multipliers is kept."""
     k = len(rows.classes)
     loss = CLASS_LOSSES[estimator.multiclass, estimator.loss]
     machine = ClassSpec(float(estimator.C), loss, k, estimator._bias(), monitor.seed)
     if np.isinf(machine.C):
-        fit = ClassFit(*solve_streamed(rows, machine, monitor, sample, room_for(rows)))
+        fit = solve_streamed(rows, machine, monitor, sample, room_for(rows))
     else:
         parts = CheckpointedParts(SplitParts(rows, k), rows, "classes", 8 * k)
-        parts.recall(KEY, _given)
+        parts.recall(machine.key, _given)
         values = min(VALUES, int(HELD * rows.memory.limit / (8 * COPIES)))
         fit = solve_class_hinge(parts, machine, monitor, values)
     if fit.ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
-    estimator.coef_, estimator.intercept_ = fit.W, fit.b
-    norm = float(np.sum(fit.W**2))
+    estimator.coef_, estimator.intercept_ = fit.w, fit.b
+    norm = float(np.sum(fit.w**2))
     estimator.margin_ = 1.0 / float(np.sqrt(2.0 * norm)) if norm > 0 else np.inf
     odd, beta = fit.rows, fit.alpha
     if odd is None or beta is None:
-        told = parts.ask(_odd_multipliers, machine, fit.W, fit.b)
+        told = parts.ask(_odd_multipliers, machine, fit.w, fit.b)
         odd, beta = collect(told, rows.memory.limit, k)
     keep_some(estimator, odd, beta)
     rows.memories.clear()
@@ -61,7 +64,7 @@ def _given(block: Block, beta: np.ndarray) -> ClassState | None:
 
 def _odd_multipliers(block: Block, memory, machine: ClassSpec, W, b):
     """Rows whose multipliers their scores do not tell, and these."""
-    problem, beta = pose_classes(block, machine), memory[KEY].beta
+    problem, beta = pose_classes(block, machine), memory[machine.key].beta
     told = from_scores(problem, W, b)
     # Those of a squared hinge follow from the slacks up to the gap, but for who bears them.
     differs = beta != told if machine.rates[1] == machine.rates[3] else (beta > 0) != (told > 0)

@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ...core.certify.certificate import Certificate
 from ...core.certify.mistakes import PerceptronCertificate
 from ...core.problem.losses import LOSSES, Hinge
 from ...core.problem.problem import Bias
@@ -35,6 +34,7 @@ from ..solve.hinge import solve_hinge
 from ..solve.hinge_tasks import BinarySpec, pose
 from ..solve.ridge_path import solve_ridge_path
 from ..solve.smooth import Asked, solve_smooth
+from ..solve.tasks import PartsSolution
 from .certify import UNSURE, certify_hinge
 from .checkpointed_parts import CheckpointedParts, recall_machine
 from .classes import fit_classes
@@ -127,7 +127,7 @@ def fit_svm(estimator, rows: StreamedRows, monitor: Monitor, sample: RowBuffer) 
     at_once = min(len(duels), machines_in_a_pass(rows, duels))
     plan = StreamPlan(rows, estimator, loss, some, len(duels), at_once)
     solvers: dict[Hashable, Any] = {duel: partial(_two, plan=plan, duel=duel) for duel in duels}
-    found = solve_side_by_side(rows, solvers, monitor, at_once, rows.ask_all, rows.memories.clear)
+    found = solve_side_by_side(rows, solvers, monitor, at_once, rows.forget)
     estimator.coef_ = np.array([each.w for each in found])
     estimator.intercept_ = np.array([each.b for each in found])
     norm = float(np.linalg.norm(estimator.coef_, axis=1).max())
@@ -154,27 +154,15 @@ class StreamPlan(NamedTuple):
     at_once: int
 
 
-class Half(NamedTuple):
-    """A two-class machine, and the multipliers that its own slacks do not tell."""
-
-    w: np.ndarray
-    b: float
-    certificate: Certificate
-    rows: np.ndarray
-    alpha: np.ndarray
-    ending: Ending
-    solver: str
-    why: str
-
-
-def _two(parts: Parts, *, monitor: Monitor, plan: StreamPlan, duel: tuple[int, int | None]) -> Half:
+def _two(
+    parts: Parts, *, monitor: Monitor, plan: StreamPlan, duel: tuple[int, int | None]
+) -> PartsSolution:
     """Rows near their margin in memory where that works; else what works over any parts."""
     rows, sample, loss = plan.rows, plan.sample, plan.loss
     bias, C = plan.estimator._bias(), float(plan.estimator.C)
     machine = BinarySpec(C, loss, bias, *duel, None, monitor.seed)
     if np.isinf(C) and sample is not None:
-        hard = solve_streamed(parts, machine, monitor, sample, room_for(rows, plan.at_once))
-        return Half(hard.w, hard.b, hard.certificate, hard.rows, hard.alpha, *hard[3:6])
+        return solve_streamed(parts, machine, monitor, sample, room_for(rows, plan.at_once))
     if sample is not None:
         monitor.solver = "rounds"
         task = HingeTask(C, bias, monitor)
@@ -183,8 +171,8 @@ def _two(parts: Parts, *, monitor: Monitor, plan: StreamPlan, duel: tuple[int, i
         ending = _judged(found.ending, proof.certificate, monitor.tol)
         if ending is not Ending.STALLED:
             why = f"a stream of {rows.n} rows: those near their margin are kept in memory"
-            return Half(
-                *found.plane, proof.certificate, proof.rows, proof.alpha, ending, "rounds", why
+            return PartsSolution(
+                *found.plane, proof.certificate, ending, "rounds", why, proof.rows, proof.alpha
             )
     problem = None if parts is rows else duel
     standing = CheckpointedParts(parts, rows, f"{duel[0]}-{duel[1]}", 8 * plan.at_once, problem)
@@ -194,7 +182,7 @@ def _two(parts: Parts, *, monitor: Monitor, plan: StreamPlan, duel: tuple[int, i
         raise KeyboardInterrupt
     told = parts.ask(_odd_multipliers, machine, fit.w, fit.b) if isinstance(loss, Hinge) else ()
     odd, alpha = collect(told, rows.memory.limit // plan.machines)
-    return Half(fit.w, fit.b, fit.certificate, odd, alpha, fit.ending, fit.solver, fit.why)
+    return fit._replace(rows=odd, alpha=alpha)
 
 
 def _odd_multipliers(block: Block, memory, machine: BinarySpec, w, b):

@@ -7,9 +7,10 @@ import numpy as np
 from ...core.solve.contract import Ending, Monitor
 from ..parts import Block, Parts
 from ..solve.class_tasks import ClassSpec
-from ..solve.hard_margin import HardFit, solve_hard
+from ..solve.hard_margin import solve_hard
 from ..solve.hard_tasks import HeldRows, classes_of
 from ..solve.hinge_tasks import BinarySpec
+from ..solve.tasks import PartsSolution
 from .row_buffer import RowBuffer
 from .rows import StreamedRows
 
@@ -25,7 +26,7 @@ def room_for(rows: StreamedRows, machines: int = 1) -> int:
 
 def solve_streamed(
     rows: Parts, machine: BinarySpec | ClassSpec, monitor: Monitor, sample: RowBuffer, room: int
-) -> HardFit:
+) -> PartsSolution:
     """The hard margin of all rows, or the proof that there is none."""
     block = Block(sample.matrix(), sample.y[: sample.count].astype(np.int64), None)
     y, ids = classes_of(block, machine), sample.ids[: sample.count]

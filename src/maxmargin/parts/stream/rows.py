@@ -18,8 +18,7 @@ from ..files.fingerprints import ChangedError
 from ..files.labels import MOST_NUMBERS
 from ..files.readers import BadRow, Chunk
 from ..files.sources import ChunkSource
-from ..lockstep import JobQuestion
-from ..parts import Block, Task
+from ..parts import Block, Parts, Question, Task
 from .cache import CacheReader, CacheWriter, NoRoom, read_index
 from .folder import WorkFolder
 from .memory_limit import MemoryLimit
@@ -124,7 +123,7 @@ class StreamTally:
         self.weighed = self.weighed or (weight is not None and bool((weight != 1.0).any()))
 
 
-class StreamedRows:
+class StreamedRows(Parts):
     """Parts of a source.  ``keep(X, codes, weight)`` sees every chunk of the first reading, its
     labels numbered by first appearance."""
 
@@ -328,7 +327,7 @@ class StreamedRows:
             self.memories.put(i, memory)
             yield answer
 
-    def ask_all(self, questions: tuple[JobQuestion, ...], add: bool = False) -> Iterator[tuple]:
+    def ask_all(self, questions: tuple[Question, ...], add: bool) -> Iterator[tuple]:
         """The questions of several problems in one pass; one memory is looked at after another."""
         for i, (_, block) in enumerate(self.blocks()):
             answers = []
@@ -337,6 +336,9 @@ class StreamedRows:
                 self.memories.put(i, memory, problem)
                 answers.append(answer)
             yield tuple(answers)
+
+    def forget(self) -> None:
+        self.memories.clear()
 
     def close(self) -> None:
         if self.reader is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..parts import Block, Task
+from ..parts import Block, Parts, Task
 from .rows import StreamedRows
 
 # Arrays (rows, k) of float64 that a question about one part may hold at once, and the share of the
@@ -16,11 +16,11 @@ from .rows import StreamedRows
 ARRAYS, SHARE = 16, 0.15
 
 
-class SplitParts:
+class SplitParts(Parts):
     """Parts of a stream for a problem of k classes."""
 
     def __init__(self, rows: StreamedRows, k: int):
-        self.rows, self.n_features = rows, rows.n_features
+        self.rows, self.n_features, self.sparse = rows, rows.n_features, rows.sparse
         self.most = max(1, int(SHARE * rows.memory.limit / (8 * k * ARRAYS)))
         self.n_parts = rows.n_parts  # at least; the first question counts them
 

@@ -36,13 +36,14 @@ from ..certify.two_class import certify_parts, repair_parts
 from ..files.sources import open_source
 from ..parts import Block
 from ..solve.class_hinge import solve_class_hinge
-from ..solve.class_tasks import KEY, ClassSpec, ClassState, count, pose_classes, total_classes
+from ..solve.class_tasks import ClassSpec, ClassState, count, pose_classes
 from ..solve.closed_forms import check_least_squares
 from ..solve.fisher import check_fisher
 from ..solve.hard_margin import verify_hard
 from ..solve.hinge import solve_hinge
-from ..solve.hinge_tasks import BinarySpec, BinaryState, ask_total, begin, pose
+from ..solve.hinge_tasks import BinarySpec, BinaryState, begin, pose
 from ..solve.smooth import Asked
+from ..solve.tasks import ask_total
 from .fit import class_weights, reading
 from .folder import WorkFolder
 from .hard import room_for
@@ -197,10 +198,10 @@ def _joint(model, rows: StreamedRows, monitor: Monitor) -> Certificate:
         place, which, values = listed.next(len(block.y))
         beta[place, which] = values
         nothing = np.zeros(0)
-        return {KEY: ClassState(nothing, nothing, beta, beta[None])}, 0
+        return {machine.key: ClassState(nothing, nothing, beta, beta[None])}, 0
 
     _each(parts, recall)
-    census = total_classes(parts, count, machine)
+    census = ask_total(parts, count, machine)
     mean = census.sum_x / max(1, census.alive)
     told = model.loss == "hinge" and listed.any
     if not told:
