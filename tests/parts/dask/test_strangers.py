@@ -9,6 +9,7 @@ from maxmargin import spread as on_dask
 from maxmargin.parts.dask import dask_parts
 from maxmargin.parts.dask.cluster_wait import heard
 from maxmargin.parts.dask.dask_parts import DaskParts
+from maxmargin.parts.dask.optional_dask import some_client
 from maxmargin.parts.dask.parts_actor import ActorQuestion, PartsActor
 from maxmargin.parts.dask.traffic import Traffic, size_of
 from maxmargin.parts.parts import Block
@@ -52,7 +53,7 @@ def test_a_fit_inside_a_task_lends_its_thread_to_the_parts(near):
 
 def test_an_asynchronous_client_is_refused_in_words(near, monkeypatch):
     monkeypatch.setattr(type(near), "asynchronous", property(lambda self: True))
-    with pytest.raises(TypeError, match="asynchronous"), on_dask.extra.some_client():
+    with pytest.raises(TypeError, match="asynchronous"), some_client():
         pass
 
 

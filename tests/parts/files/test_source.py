@@ -23,7 +23,7 @@ def test_what_is_read_is_counted(tmp_path, monkeypatch, suffix):
     path = tmp_path / f"t{suffix}"
     path.write_bytes(PACK[suffix](TABLE.encode()))
     seen = []
-    table = read_table(find_source(path, monitor=lambda *told: seen.append(told)))
+    table = read_table(find_source(path, on_read=lambda *told: seen.append(told)))
     assert table.equals(read_table(find_source(path)))
     done, sizes = zip(*seen, strict=True)
     assert list(done) == sorted(done)
@@ -43,7 +43,7 @@ def test_svmlight_in_pieces(tmp_path, monkeypatch, zero, piece):
     whole, labels = load_svmlight_file(str(path), zero_based=zero)
     monkeypatch.setattr(matrices, "PIECE", piece)
     seen = []
-    found, said, base = read_matrix(find_source(path, monitor=lambda *told: seen.append(told)))
+    found, said, base = read_matrix(find_source(path, on_read=lambda *told: seen.append(told)))
     assert base == (0 if zero else 1)
     assert found.shape == whole.shape
     assert (found != whole).nnz == 0

@@ -151,7 +151,7 @@ MODELS = {
 KILLED = textwrap.dedent("""
     import os, signal, sys
     from maxmargin import fit_stream
-    from tests.stream.test_faults import MODELS, SMALL
+    from tests.parts.stream.test_faults import MODELS, SMALL
     name, data, kept = sys.argv[1:]
     model, last = MODELS[name]
     def told(number, done, n):
@@ -181,7 +181,7 @@ def leave(name, data, kept):
 
 def kill(name, data, kept):
     """The same by a process that is killed."""
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     command = [sys.executable, "-c", KILLED, name, str(data), str(kept)]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == -signal.SIGKILL, done.stderr

@@ -83,7 +83,7 @@ def test_under_the_limit(written, method, name, rows, memory):
     path = written(name, rows)
     limit = parse_memory(memory).limit
     assert path.stat().st_size > 1.2 * limit
-    command = [sys.executable, "-m", "tests.stream.measured", method, str(path), memory]
+    command = [sys.executable, "-m", "tests.parts.stream.measured", method, str(path), memory]
     for _ in range(2):  # a run that compiles takes memory for it, and is made again
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
