@@ -8,20 +8,8 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
+# Where each name lives that is no estimator.
 _HOME = {
-    "LinearSVM": "models.svm.linear_svm",
-    "KernelSVM": "models.kernel.kernel_svm",
-    "LogisticRegression": "models.regression.logistic_regression",
-    "LeastSquaresClassifier": "models.regression.least_squares",
-    "FisherDiscriminant": "models.regression.fisher",
-    "KernelRidge": "models.kernel.kernel_ridge",
-    "KernelRidgeClassifier": "models.kernel.kernel_ridge",
-    "OneVsRest": "models.reduction.one_vs_rest",
-    "OneVsOne": "models.reduction.one_vs_one",
-    "Perceptron": "models.perceptron.perceptron",
-    "KernelPerceptron": "models.perceptron.kernel_perceptron",
-    "PairwiseRanker": "models.ranking.pairwise_ranker",
-    "LabelRanker": "models.ranking.label_ranker",
     "LabelPairs": "models.ranking.label_preferences",
     "label_pairs": "models.ranking.label_preferences",
     "pairs_from_rankings": "models.ranking.label_preferences",
@@ -47,11 +35,8 @@ _HOME = {
     "separability": "models.separate",
     "c_path": "models.tune.path",
     "CPath": "models.tune.path",
-    "KernelSVMCV": "models.tune.kernel_svm_cv",
     "compare": "models.tune.compare",
     "Comparison": "models.tune.compare",
-    "LinearSVMCV": "models.tune.linear_svm_cv",
-    "LogisticRegressionCV": "models.tune.logistic_regression_cv",
     "text_experiment": "models.tune.sentiment",
     "TextExperiment": "models.tune.sentiment",
     "read_sentences": "models.tune.sentiment",
@@ -81,16 +66,19 @@ _HOME = {
     "DistancesDisplay": "show.views.distances",
 }
 
-__all__ = [*_HOME, "__version__"]
-
 
 def __getattr__(name):
-    if name not in _HOME:
+    from .models.registry import homes  # the estimators; read when the first name is asked for
+
+    known = homes() | _HOME
+    if name == "__all__":
+        return [*known, "__version__"]
+    if name not in known:
         raise AttributeError(f"module 'maxmargin' has no attribute {name!r}")
-    value = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    value = getattr(import_module(f".{known[name]}", __name__), name)
     globals()[name] = value
     return value
 
 
 def __dir__():
-    return sorted(__all__)
+    return sorted(__getattr__("__all__"))

@@ -250,8 +250,8 @@ def test_what_a_command_refuses_is_said(client):
 def test_the_page_offers_what_the_commands_know():
     """Names in plan.js, which the page puts into its questions."""
     from maxmargin.core.kernels.kernels import KERNELS
+    from maxmargin.models.registry import METHODS
     from maxmargin.models.tune.candidates import BASES
-    from maxmargin.models.tune.methods import METHODS
     from maxmargin.parts.files.basis import learn_basis
 
     text = (STATIC / "plan.js").read_text()

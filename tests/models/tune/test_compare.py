@@ -12,9 +12,9 @@ from sklearn.preprocessing import StandardScaler
 
 from maxmargin import KernelSVMCV, LinearSVMCV, PolarBasis, compare
 from maxmargin.app.workflow.methods import Plan, find_method, make_estimator
+from maxmargin.models.registry import METHODS, Shape
 from maxmargin.models.tune.candidates import make
 from maxmargin.models.tune.compare import p_value
-from maxmargin.models.tune.methods import METHODS, Shape
 
 X, Y = load_iris(return_X_y=True)
 

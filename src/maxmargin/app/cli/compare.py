@@ -55,7 +55,7 @@ def compare(
     from rich.console import Console
     from rich.table import Table
 
-    from ... import compare as compare_methods
+    from ...models.tune.compare import compare as compare_methods
     from ...parts.files.preparation import Choices
     from ...parts.files.training import read_labelled
     from ..workflow.fit import features_of

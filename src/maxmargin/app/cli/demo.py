@@ -26,7 +26,9 @@ def demo() -> None:
     import numpy as np
     from sklearn.datasets import load_breast_cancer, load_iris
 
-    from ... import LinearSVM, separability, verify
+    from ...models.separate import separability
+    from ...models.svm.linear_svm import LinearSVM
+    from ...models.verify import verify
 
     print(f"maxmargin {__version__}: linear classification with proof\n")
     X, y = load_iris(return_X_y=True)
@@ -49,7 +51,9 @@ def many_classes() -> None:
     """The four rules for k classes, and softmax, on three kinds of wine."""
     from sklearn.datasets import load_iris, load_wine
 
-    from ... import LinearSVM, LogisticRegression, separability
+    from ...models.regression.logistic_regression import LogisticRegression
+    from ...models.separate import separability
+    from ...models.svm.linear_svm import LinearSVM
 
     X, y = load_iris(return_X_y=True)
     print("\niris, all three classes, sepal and petal width")
@@ -72,7 +76,7 @@ def many_classes() -> None:
 
 def table(indent: str, X, y, Cs) -> None:
     """One row per C: margin, support vectors by kind, errors, gap and time."""
-    from ... import LinearSVM
+    from ...models.svm.linear_svm import LinearSVM
 
     header = f"{'C':>8} {'margin γ':>10} {'on margin':>9} {'inside':>6} {'wrong':>5}"
     print(f"{indent}{header} {'errors':>6} {'relative gap':>12} {'time':>9}")

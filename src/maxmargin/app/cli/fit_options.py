@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ...models.tune.methods import METHODS
+from ...models.registry import METHODS
 from .bundled import DEMOS
 
 COLUMNS, CHOICE, JUDGE, EFFORT = "Columns", "Choice of model", "Judgement", "Effort and output"

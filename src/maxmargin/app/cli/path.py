@@ -33,11 +33,12 @@ def path(
     from rich.console import Console
     from rich.table import Table
 
+    from ...models.registry import METHODS
+    from ...models.tune.path import c_path
     from ...parts.files.preparation import Choices
     from ...parts.files.training import read_labelled
     from ..workflow.fit import features_of
     from ..workflow.methods import Plan
-    from ..workflow.path import follow
     from .show import check_word
 
     check_word("--method", method, ("svm", "logistic"))
@@ -46,7 +47,7 @@ def path(
     rows = read_labelled(data, target, None, format, reading(as_json))
     X, y, notes = features_of(rows, Plan(basis=basis), Choices(scale=scale))
     with cautiously():
-        found = follow(method, X, y)
+        found = c_path(METHODS[method].estimator_class()(), X, y)
     if report is not None:
         _write(report, found, rows, X, notes)
     if as_json:

@@ -25,7 +25,7 @@ def separable(
 
     Exit code: 0 separable, 1 not separable, 2 bad input.
     """
-    from ... import separability
+    from ...models.separate import separability
     from ...parts.files.preparation import Choices
     from ...parts.files.training import read_labelled
     from ..workflow.fit import features_of

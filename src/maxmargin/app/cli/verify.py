@@ -79,7 +79,7 @@ def verify(
 
 def _in_memory(fitted, data, claim: float, target, format, as_json: bool):
     """All rows at once."""
-    from ... import verify as recompute
+    from ...models.verify import verify as recompute
     from ...parts.files.training import read_labelled, without_missing
     from ..workflow.stream_verify import VerifiedData
 

@@ -6,13 +6,6 @@ import numpy as np
 
 from .page import Html, bullets, facts, joined, paragraph, tag
 
-MARGIN = "½‖w‖² + C Σ max(0, 1 − yᵢ(w·xᵢ + b))"
-RULES = {
-    "max": "½‖W‖² + C Σ max(0, 1 − s_y(xᵢ) + s_c(xᵢ)), the largest over all wrong classes c",
-    "sum": "½‖W‖² + C Σ Σ_c max(0, 1 − s_y(xᵢ) + s_c(xᵢ)), summed over all wrong classes c",
-    "rest": "for each class against all others:  " + MARGIN,
-    "pairs": "for each pair of classes:  " + MARGIN,
-}
 ROLES = {
     "margin": "exactly on the margin: they hold the boundary in its place",
     "inside": "inside the margin, on the right side of the boundary",
@@ -34,100 +27,13 @@ def count(number: int, noun: str) -> str:
 
 
 def objective(model, weighted: bool) -> tuple[str, str]:
-    """The method in a sentence, and its objective."""
-    k = len(model.classes_)
-    found = {
-        "LinearSVM": _svm,
-        "KernelSVM": _kernel_svm,
-        "LogisticRegression": _logistic,
-        "LeastSquaresClassifier": _least_squares,
-        "FisherDiscriminant": _fisher,
-        "Perceptron": _perceptron,
-        "KernelPerceptron": _kernel_perceptron,
-        "KernelRidgeClassifier": _kernel_ridge,
-    }.get(type(model).__name__)
-    if found is None:
+    """The method in a sentence, and its objective; the estimator's own words."""
+    if not hasattr(model, "_in_words"):
         return f"{type(model).__name__}.", ""
-    sentence, formula = found(model, k)
+    sentence, formula = model._in_words()
     if weighted:
         sentence += " Every row's term is multiplied by its weight."
     return sentence, formula
-
-
-def _svm(model, k: int) -> tuple[str, str]:
-    squared = getattr(model, "loss", "hinge") == "squared_hinge"
-    text = (
-        "A support vector machine: the widest margin between the classes, at a price C for slack."
-    )
-    formula = MARGIN if k == 2 else RULES[model.multiclass]
-    if np.isinf(model.C):
-        text = "A hard-margin support vector machine: the widest margin with no point inside it."
-        formula = "½‖w‖²  subject to  yᵢ(w·xᵢ + b) ≥ 1" if k == 2 else "½‖W‖², all margins ≥ 1"
-    if k > 2:
-        text += f" {k} classes by the “{model.multiclass}” rule, with a free bias for each."
-    if squared:
-        formula = formula.replace("max(0, 1 −", "max²(0, 1 −")
-    return text, "minimise  " + formula
-
-
-def _kernel_svm(model, k: int) -> tuple[str, str]:
-    gamma = getattr(model, "gamma_", None)
-    kernel = str(model.kernel) + (f", γ = {gamma:.4g}" if isinstance(gamma, float) else "")
-    text, formula = _svm(model, k)
-    text += (
-        f" It works in the space of the {kernel} kernel: x stands for φ(x), φ(x)·φ(z) = k(x, z)."
-    )
-    return text, formula
-
-
-def _logistic(model, k: int) -> tuple[str, str]:
-    text = "Logistic regression: scores that are log-odds, as large as C lets them be."
-    if k == 2:
-        return text, "minimise  ½‖w‖² + C Σ log(1 + exp(−yᵢ(w·xᵢ + b)))"
-    return text, "minimise  ½‖W‖² + C Σ (log Σ_c exp s_c(xᵢ) − s_y(xᵢ)),   s = W x + b"
-
-
-def _least_squares(model, k: int) -> tuple[str, str]:
-    text = (
-        "Least squares on the labels as numbers, with a ridge "
-        f"α = {float(getattr(model, 'alpha_', 0.0)):.4g}; a closed form."
-    )
-    return text, "minimise  ½ Σ ‖tᵢ − W xᵢ − b‖² + ½ α‖W‖²"
-
-
-def _fisher(model, k: int) -> tuple[str, str]:
-    text = (
-        "Fisher's discriminant: directions in which the means of the classes are far apart, "
-        "measured by the spread within classes; a closed form."
-    )
-    return text, "maximise  J(w) = (wᵀ S_b w) / (wᵀ Σ w)"
-
-
-def _perceptron(model, k: int) -> tuple[str, str]:
-    text = (
-        "A perceptron: whenever a row is on the wrong side, it is added to the weights. "
-        "It minimises no objective"
-    )
-    text += "; the weights kept are the mean over all updates." if model.average else "."
-    rule = "yᵢ(w·xᵢ + b) ≤ 0   ⟹   w ← w + η yᵢ xᵢ" if k == 2 else (
-        "s_c(xᵢ) ≥ s_y(xᵢ)   ⟹   w_y ← w_y + η xᵢ,   w_c ← w_c − η xᵢ"
-    )  # fmt: skip
-    return text, rule
-
-
-def _kernel_perceptron(model, k: int) -> tuple[str, str]:
-    text = f"A perceptron in the space of the {model.kernel} kernel. It minimises no objective."
-    return text, "yᵢ f(xᵢ) ≤ 0   ⟹   f ← f + η yᵢ k(xᵢ, ·)" if k == 2 else (
-        "f_c(xᵢ) ≥ f_y(xᵢ)   ⟹   f_y ← f_y + η k(xᵢ, ·),   f_c ← f_c − η k(xᵢ, ·)"
-    )
-
-
-def _kernel_ridge(model, k: int) -> tuple[str, str]:
-    text = (
-        f"Ridge regression on the labels as numbers in the space of the {model.kernel} kernel, "
-        f"α = {float(model.alpha_):.4g}; a closed form."
-    )
-    return text, "minimise  ½ Σ ‖tᵢ − f(xᵢ)‖² + ½ α‖f‖²"
 
 
 def in_short(certificate, proved: bool) -> str:

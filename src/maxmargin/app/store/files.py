@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 
 from ... import __version__
+from ...models.registry import ESTIMATORS
 from ...parts.files.atomic import replacing
 from . import container
 from .codec import RECORDS, Reader, Writer
 from .errors import ModelFileError, NotStorableError
-from .kinds import MODELS, read_model, write_model
+from .kinds import read_model, write_model
 
 
 def save(model, path) -> Path:
@@ -40,11 +41,11 @@ def save(model, path) -> Path:
         model = model.plain()
     writer = Writer(write_model)
     name = type(model).__name__
-    if name not in MODELS and name not in RECORDS:
+    if name not in ESTIMATORS and name not in RECORDS:
         raise NotStorableError(
-            f"save stores fitted models of maxmargin ({', '.join(MODELS)}), got {name}."
+            f"save stores fitted models of maxmargin ({', '.join(ESTIMATORS)}), got {name}."
         )
-    if name in MODELS and not hasattr(model, "n_features_in_"):
+    if name in ESTIMATORS and not hasattr(model, "n_features_in_"):
         raise NotStorableError(f"This {name} is not fitted yet: call fit before save.")
     header = {"maxmargin": __version__, "model": writer(model, name)}
     with replacing(path) as file:

@@ -15,7 +15,7 @@ from ...parts.files.model import MatrixPreparation, TableModel
 from ...parts.files.preparation import Choices, learn
 from ...parts.files.training import Labelled, without_missing
 from .judge import Errors, count_errors
-from .methods import Plan, check_weights, find_method, make_estimator
+from .methods import Plan, check_weights, find_method, make_estimator, parameters
 from .tuning import Tuning, fit_quietly, tune
 
 
@@ -74,7 +74,7 @@ def fit_table(
         C = 1.0
         if plan.tune:
             tuning, estimator, warned = tune(
-                lambda C: make_estimator(method, plan, C, left()),
+                method, parameters(method, plan, left()),
                 X, data.y, data.weight, plan.folds, plan.seed, plan.threads,
             )  # fmt: skip
             notes += warned

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...models.tune.methods import ALPHAS, METHODS, Method
+from ...models.registry import ALPHAS, METHODS, Method
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,22 @@ def check_weights(method: Method, given: bool) -> None:
 
 def make_estimator(method: Method, plan: Plan, C: float | None, seconds: float):
     """The estimator with its parameters; of closed forms α is 1/C."""
-    cls = method.estimator_class()
-    names = set(cls._get_param_names())
+    price: dict[str, Any] = {}
+    if method.C is not None and C is not None:
+        price[method.C] = 1.0 / C if method.C == "alpha" else C
+    elif method.C == "alpha" and plan.tune:
+        price["alphas"] = ALPHAS
+    return method.estimator_class()(**parameters(method, plan, seconds), **price)
+
+
+def parameters(method: Method, plan: Plan, seconds: float) -> dict[str, Any]:
+    """What the estimator is given besides its price of slack."""
+    names = set(method.estimator_class()._get_param_names())
     given: dict[str, Any] = dict(method.fixed)
     if method.kernel:
         given["kernel"] = plan.kernel or "rbf"
-    if method.C is not None and C is not None:
-        given[method.C] = 1.0 / C if method.C == "alpha" else C
-    elif method.C == "alpha" and plan.tune:
-        given["alphas"] = ALPHAS
     wanted = {"tol": plan.tol, "multiclass": plan.multiclass, "random_state": plan.seed}
     given |= {name: value for name, value in wanted.items() if value is not None and name in names}
     if "max_seconds" in names:
         given["max_seconds"] = seconds
-    return cls(**given)
+    return given

@@ -48,7 +48,7 @@ def columns(model: TableModel, X, every: bool) -> dict[str, pa.Array]:
     f = estimator.decision_function(X)
     classes = estimator.classes_
     best = (f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)
-    reduced = type(estimator).__name__ in ("OneVsRest", "OneVsOne")  # may have no answer
+    reduced = hasattr(estimator, "unknown")  # may have no answer
     label = pa.array(estimator.predict(X).tolist()) if reduced else _labels(classes, best)
     out = {"prediction": label}
     rows = np.arange(len(best))

@@ -22,7 +22,7 @@ from ...parts.stream.row_buffer import RowBuffer
 from ...parts.stream.rows import StreamedRows, like_classes
 from .fit import Fitted, Streamed, is_proved, summary_of
 from .judge import MOST_CLASSES, Errors, confusion
-from .methods import Method, Plan, check_weights, find_method, make_estimator
+from .methods import Method, Plan, check_weights, find_method, make_estimator, parameters
 from .stream_open import Sifter, open_files
 from .tuning import quietly, tune
 
@@ -47,8 +47,11 @@ def fit_files(
     source, notes = opened.source, opened.notes
     deadline = began + plan.max_seconds
 
+    def left() -> float:
+        return max(1e-3, deadline - time.perf_counter())
+
     def make(C):
-        return make_estimator(method, plan, C, max(1e-3, deadline - time.perf_counter()))
+        return make_estimator(method, plan, C, left())
 
     check(make(plan.C or 1.0) if method.C else make(None))
     with (
@@ -58,7 +61,7 @@ def fit_files(
         some, X = opened.drawn(rows, shelf)
         progress.done()
         prepared = time.perf_counter()
-        tuning, estimator = _chosen(method, plan, rows, shelf, make, notes)
+        tuning, estimator = _chosen(method, plan, rows, shelf, make, left, notes)
         tuned = time.perf_counter()
         stopped = fit_rows(estimator, rows, shelf, progress)
         notes += quietly(lambda: warn(estimator, stopped))
@@ -101,14 +104,16 @@ def _possible(plan: Plan, choices: Choices) -> Method:
     return method
 
 
-def _chosen(method: Method, plan: Plan, rows: StreamedRows, shelf: RowBuffer, make, notes):
+def _chosen(method: Method, plan: Plan, rows: StreamedRows, shelf: RowBuffer, make, left, notes):
     """The estimator with the C asked for, or chosen on a sample."""
     if plan.C is not None or not plan.tune or not (method.tuned or method.C == "alpha"):
         return None, make(plan.C if plan.C is not None or not method.tuned else 1.0)
     X, y, weight = _some(rows, shelf, plan.seed)
     share = "all rows" if len(y) == rows.n else f"{len(y)} of {rows.n} rows, by lot"
     if method.tuned:
-        tuning, _, warned = tune(make, X, y, weight, plan.folds, plan.seed)
+        tuning, _, warned = tune(
+            method, parameters(method, plan, left()), X, y, weight, plan.folds, plan.seed
+        )
         notes += warned
         notes.append(f"C was chosen on {share}")
         return tuning, make(tuning.C)

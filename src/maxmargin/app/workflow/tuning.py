@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-import maxmargin
-
+from ...models.registry import Method
 from ...models.tune.stratified_folds import stratified_folds
 
 CS = np.logspace(-3, 3, 13)
@@ -48,12 +47,12 @@ class Tuning:
 
 
 def tune(
-    make: Callable, X, y, weight, folds: int, seed: int, threads: int | None = None
+    method: Method, given: dict, X, y, weight, folds: int, seed: int, threads: int | None = None
 ) -> tuple[Tuning, Any, list[str]]:
     """The C with the fewest errors on held-out rows, the smallest of equals.
 
-    ``make(C)`` is an estimator.  ``threads`` is the most to use, None for one a core.  Returns the
-    model fitted with that C too, and its warnings.
+    ``given``: parameters of the method's estimator.  ``threads`` is the most to use, None for one
+    a core.  Returns the model fitted with that C too, and its warnings.
     """
     fewest = int(np.unique(y, return_counts=True)[1].min())
     if fewest < 2:
@@ -62,11 +61,8 @@ def tune(
             "or more examples of it."
         )
     splits = stratified_folds(y, min(folds, fewest), seed)
-    like = make(1.0)
-    cls = getattr(maxmargin, f"{type(like).__name__}CV")
-    shared = set(cls._get_param_names()) & set(like._get_param_names())
     jobs = 1 if X.size < SMALL else (threads or -1)
-    search = cls(Cs=CS, cv=splits, n_jobs=jobs, **{name: getattr(like, name) for name in shared})
+    search = method.search_class()(Cs=CS, cv=splits, n_jobs=jobs, **given)
     notes = fit_quietly(search, X, y, sample_weight=weight)
     tuning = Tuning(np.asarray(search.Cs_), 1.0 - search.scores_, int(search.best_index_))
     return tuning, search.plain(), notes

@@ -12,6 +12,7 @@ from ...core.problem.targets import OneOfK, Values
 from ...core.solve.closed_form.kernel_ridge import KernelSystem
 from ...core.solve.closed_form.ridge_path import LeaveOneOut
 from ...core.solve.threads import one_blas_thread
+from ..stored import RIDGE
 from ..validation import (
     ROWS,
     all_or_nothing,
@@ -145,6 +146,8 @@ class KernelRidge(RegressorMixin, _KernelRidge):
     (1e-06, True)
     """
 
+    _stored = RIDGE | {"_flat": "flag !"}
+
     def fit(self, X, y, sample_weight=None):
         """Fit to X (n, d), dense or sparse, or an (n, n) Gram matrix, and numbers y (n,) or
         (n, outputs)."""
@@ -201,6 +204,8 @@ class KernelRidgeClassifier(ClassifierMixin, _KernelRidge):
     ['same' 'same' 'other' 'other'] [1.]
     """
 
+    _stored = RIDGE | {"classes_": "labels k !"}
+
     def __init__(
         self,
         alpha=1.0,
@@ -247,3 +252,10 @@ class KernelRidgeClassifier(ClassifierMixin, _KernelRidge):
     def _recertify(self, X, codes, weight) -> NormalEquations:
         with one_blas_thread():
             return self._prove(X, OneOfK(codes, len(self.classes_)), weight)
+
+    def _in_words(self) -> tuple[str, str]:
+        text = (
+            f"Ridge regression on the labels as numbers in the space of the {self.kernel} kernel, "
+            f"α = {float(self.alpha_):.4g}; a closed form."
+        )
+        return text, "minimise  ½ Σ ‖tᵢ − f(xᵢ)‖² + ½ α‖f‖²"

@@ -13,6 +13,8 @@ from ...core.kernels.kernel_block import KernelPoints
 from ...core.kernels.kernels import Kernel, check_square, kernel_for
 from ..fitting import make_monitor, warn_unless_reached
 from ..reduction.votes import votes
+from ..stored import DUAL, LANDMARKS, SEEN, SOLVED, SUPPORT
+from ..svm.words import svm_in_words
 from ..validation import (
     all_or_nothing,
     check_rows,
@@ -107,6 +109,22 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
     >>> print(svm.score(X, y), len(svm.support_), svm.certificate_.holds(1e-6))
     1.0 4 True
     """
+
+    _stored = (
+        {
+            "classes_": "labels k !",
+            "_expansion": "Expansion !",
+            "intercept_": "float m !",
+            "gamma_": "number",
+            "support_vectors_": "rows s d",
+        }
+        | SEEN
+        | DUAL
+        | SUPPORT
+        | SOLVED
+        | {"support_": "int s !"}
+        | LANDMARKS
+    )
 
     def __init__(
         self,
@@ -221,6 +239,13 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
         """The label of the side on which each row lies, or of the class with the best score."""
         f = self.decision_function(X)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+
+    def _in_words(self) -> tuple[str, str]:
+        gamma = getattr(self, "gamma_", None)
+        kernel = str(self.kernel) + (f", γ = {gamma:.4g}" if isinstance(gamma, float) else "")
+        text, formula = svm_in_words(self)
+        space = "x stands for φ(x), φ(x)·φ(z) = k(x, z)."
+        return f"{text} It works in the space of the {kernel} kernel: {space}", formula
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

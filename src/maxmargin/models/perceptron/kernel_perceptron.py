@@ -17,6 +17,7 @@ from ...core.kernels.kernels import check_precomputed, kernel_for
 from ...core.solve.perceptron.kernel_perceptron import KernelLearner, tally
 from ...core.solve.perceptron.passes import Halt, run_passes
 from ...core.solve.perceptron.updates import Rule
+from ..stored import PASSES, SEEN
 from ..validation import (
     all_or_nothing,
     check_class_weight,
@@ -67,6 +68,20 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     >>> print(model.predict(X), model.certificate_.wrong)
     ['same' 'same' 'other' 'other'] 0
     """
+
+    _stored = (
+        {
+            "classes_": "labels k !",
+            "_kernel": "Kernel !",
+            "dual_coef_": "float m s !",
+            "intercept_": "float m !",
+            "support_vectors_": "rows s d",
+            "updated_": "int u",
+        }
+        | SEEN
+        | PASSES
+        | {"support_": "int s !"}
+    )
 
     def __init__(
         self,
@@ -181,6 +196,12 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         """The class of the highest score, the smaller label on a tie."""
         F = self.decision_function(X)
         return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
+
+    def _in_words(self) -> tuple[str, str]:
+        text = f"A perceptron in the space of the {self.kernel} kernel. It minimises no objective."
+        if len(self.classes_) == 2:
+            return text, "yᵢ f(xᵢ) ≤ 0   ⟹   f ← f + η yᵢ k(xᵢ, ·)"
+        return text, "f_c(xᵢ) ≥ f_y(xᵢ)   ⟹   f_y ← f_y + η k(xᵢ, ·),   f_c ← f_c − η k(xᵢ, ·)"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

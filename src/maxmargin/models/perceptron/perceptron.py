@@ -17,6 +17,7 @@ from ...core.solve.perceptron.passes import Halt, Run, run_passes
 from ...core.solve.perceptron.trace import trace_from
 from ...core.solve.perceptron.updates import PerceptronWeights, Rule, audit
 from ..labels import known_codes, stream_classes
+from ..stored import LINEAR, PASSES
 from ..validation import FLOATS, all_or_nothing, canonical, check_class_weight, check_rows
 from .inputs import (
     check_plan,
@@ -98,6 +99,17 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     >>> print(model.certificate_)
     all 4 training points right after 5 updates in 4 passes (a whole pass needed no update)
     """
+
+    _stored = (
+        LINEAR
+        | PASSES
+        | {
+            "last_coef_": "float m d",
+            "last_intercept_": "float m",
+            "_average_sums": "pair",
+            "_clock": "number",
+        }
+    )
 
     def __init__(
         self,
@@ -325,6 +337,16 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         """The class of the highest score, the smaller label on a tie."""
         F = self.decision_function(X)
         return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
+
+    def _in_words(self) -> tuple[str, str]:
+        text = (
+            "A perceptron: whenever a row is on the wrong side, it is added to the weights. "
+            "It minimises no objective"
+        )
+        text += "; the weights kept are the mean over all updates." if self.average else "."
+        if len(self.classes_) == 2:
+            return text, "yᵢ(w·xᵢ + b) ≤ 0   ⟹   w ← w + η yᵢ xᵢ"
+        return text, "s_c(xᵢ) ≥ s_y(xᵢ)   ⟹   w_y ← w_y + η xᵢ,   w_c ← w_c − η xᵢ"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -15,6 +15,7 @@ from ...core.rows.rows import as_rows
 from ...core.solve.contract import ClassPoint
 from ...core.solve.ranking.driver import LABEL_SOLVERS, solve_label_pairs
 from ..fitting import make_monitor, note, warn_unless_reached
+from ..stored import LINEAR, PAIRS, SOLVED
 from ..svm.two_class import kinds_of
 from ..validation import all_or_nothing, check_rows, one_of, positive
 from .label_preferences import (
@@ -69,6 +70,9 @@ class LabelRanker(BaseEstimator):
     >>> ranker.rank([[-1.0], [3.0]]).tolist()
     [['tea', 'milk', 'mud'], ['milk', 'tea', 'mud']]
     """
+
+    # As many rows of weights as labels, where there are two as well.
+    _stored = LINEAR | {"coef_": "float k d !", "intercept_": "float k !"} | PAIRS | SOLVED
 
     def __init__(
         self,

@@ -18,6 +18,7 @@ from ...core.solve.contract import Ending, Monitor, Point
 from ...core.solve.ranking.graded import solve_grades
 from ...core.solve.two_class.driver import SOLVERS, solve
 from ..fitting import make_monitor, note, warn_unless_reached
+from ..stored import PAIRS, SEEN, SOLVED
 from ..svm.two_class import support_kinds
 from ..validation import all_or_nothing, check_rows, one_of, positive
 from .metrics import graded_accuracy, listed_accuracy
@@ -70,6 +71,8 @@ class PairwiseRanker(BaseEstimator):
     >>> PairwiseRanker().fit(X, [0, 1, 2]).n_pairs_  # the same from grades
     3
     """
+
+    _stored = {"coef_": "float d !", "_width": "number"} | SEEN | PAIRS | SOLVED
 
     def __init__(
         self,

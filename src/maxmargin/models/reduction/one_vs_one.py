@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import get_tags
 
+from ..stored import REDUCED
 from .reduction import Guess, Reduction, confidence
 from .votes import votes
 
@@ -65,6 +66,9 @@ class OneVsOne(Reduction):
     >>> model.duels([[0, 2]]).round(2)  # negative: the first of the pair wins
     array([[-1.  , -0.78,  0.32]])
     """
+
+    _stored = REDUCED | {"_duels": "int q t !", "_known": "parts"}
+    _chosen = ("pairs_", "_duels")  # classes, by their places: made again when read
 
     def __init__(self, estimator, *, unknown=Guess, n_jobs=None, verbose=0):
         self.estimator = estimator

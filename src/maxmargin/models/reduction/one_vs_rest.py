@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
+from ..stored import REDUCED
 from .reduction import Guess, Reduction
 
 
@@ -68,6 +69,9 @@ class OneVsRest(Reduction):
     array([[ True, False, False],
            [False, False, False]])
     """
+
+    _stored = REDUCED | {"_own": "int o !"}
+    _chosen = ("positives_", "_own")  # classes, by their places: made again when read
 
     def __init__(self, estimator, *, unknown=Guess, rest=None, n_jobs=None, verbose=0):
         self.estimator = estimator

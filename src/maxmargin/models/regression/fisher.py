@@ -19,6 +19,7 @@ from ...core.solve.closed_form.discriminant import Directions, directions, recer
 from ...core.solve.closed_form.within import Spread, spread_within
 from ...core.solve.threads import one_blas_thread
 from ..fitting import linear_scores
+from ..stored import LINEAR
 from ..validation import all_or_nothing, check_rows, check_training, check_weights, count, one_of
 
 
@@ -70,6 +71,16 @@ class FisherDiscriminant(
     >>> model.certificate_.holds(1e-9)
     True
     """
+
+    _stored = LINEAR | {
+        "scalings_": "float d c !",
+        "criterion_": "float c",
+        "explained_variance_ratio_": "float c",
+        "means_": "float k d",
+        "xbar_": "float d !",
+        "priors_": "float k !",
+        "certificate_": "FisherCriterion",
+    }
 
     def __init__(
         self,
@@ -207,6 +218,13 @@ class FisherDiscriminant(
         """Logarithms of ``predict_proba``, without underflow."""
         f = self.decision_function(X)
         return log_softmax(np.column_stack([np.zeros_like(f), f]) if f.ndim == 1 else f, axis=1)
+
+    def _in_words(self) -> tuple[str, str]:
+        text = (
+            "Fisher's discriminant: directions in which the means of the classes are far apart, "
+            "measured by the spread within classes; a closed form."
+        )
+        return text, "maximise  J(w) = (wᵀ S_b w) / (wᵀ Σ w)"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -21,6 +21,7 @@ from ...core.solve.closed_form.least_squares import RidgeWeights, describe, leas
 from ...core.solve.closed_form.ridge_path import LeaveOneOut, coefficients, leave_one_out, spectrum
 from ...core.solve.threads import one_blas_thread
 from ..fitting import linear_scores
+from ..stored import LINEAR
 from ..validation import (
     all_or_nothing,
     at_least_zero,
@@ -92,6 +93,12 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
     >>> print(model.leave_one_out(X, y))
     leave-one-out squared error 0.28726, 17.33% of the rows wrong at alpha=0 (best of 1)
     """
+
+    _stored = LINEAR | {
+        "alpha_": "number !",
+        "path_": "RidgePath",
+        "certificate_": "NormalEquations",
+    }
 
     def __init__(self, alpha=0.0, *, alphas=None, fit_intercept=True, class_weight=None):
         self.alpha = alpha
@@ -206,6 +213,13 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         """The class of the highest score."""
         f = self.decision_function(X)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+
+    def _in_words(self) -> tuple[str, str]:
+        text = (
+            "Least squares on the labels as numbers, with a ridge "
+            f"α = {float(getattr(self, 'alpha_', 0.0)):.4g}; a closed form."
+        )
+        return text, "minimise  ½ Σ ‖tᵢ − W xᵢ − b‖² + ½ α‖W‖²"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

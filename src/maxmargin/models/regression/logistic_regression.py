@@ -16,6 +16,7 @@ from ...core.rows.rows import as_rows
 from ...core.solve.softmax.driver import SOLVERS, certify_logistic, solve_logistic
 from ...core.solve.softmax.path_state import PathState
 from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
+from ..stored import LINEAR, SOLVED
 from ..validation import (
     all_or_nothing,
     check_training,
@@ -78,6 +79,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     >>> model.certificate_.holds(1e-6)
     True
     """
+
+    _stored = LINEAR | SOLVED
 
     def __init__(
         self,
@@ -175,6 +178,12 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         """p of every row and class."""
         return np.exp(self.predict_log_proba(X))
+
+    def _in_words(self) -> tuple[str, str]:
+        text = "Logistic regression: scores that are log-odds, as large as C lets them be."
+        if len(self.classes_) == 2:
+            return text, "minimise  ½‖w‖² + C Σ log(1 + exp(−yᵢ(w·xᵢ + b)))"
+        return text, "minimise  ½‖W‖² + C Σ (log Σ_c exp s_c(xᵢ) − s_y(xᵢ)),   s = W x + b"
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...core.problem.problem import Bias
 from ..fitting import linear_scores, make_monitor, warn_unless_reached
 from ..reduction.votes import votes
+from ..stored import DUAL, LINEAR, SOLVED, STREAMED, SUPPORT
 from ..validation import (
     all_or_nothing,
     check_training,
@@ -21,6 +22,7 @@ from ..validation import (
 from . import joint as svm_joint
 from . import reduced as svm_reduced
 from . import two_class as svm_two
+from .words import svm_in_words
 
 MULTICLASS = {
     "max": svm_joint,
@@ -100,6 +102,8 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     >>> svm.certificate_.holds(1e-9)
     True
     """
+
+    _stored = LINEAR | DUAL | STREAMED | SUPPORT | SOLVED
 
     def __init__(
         self,
@@ -205,6 +209,9 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
                 "one per pair. Use decision_function, or multiclass='max', 'sum' or 'rest'."
             )
         return _distances(f, self.coef_)
+
+    def _in_words(self) -> tuple[str, str]:
+        return svm_in_words(self)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from ..bases import PolarBasis, QuadraticBasis, RadialBasis
-from .methods import ALPHAS, Method, Shape
+from ..registry import ALPHAS, Method, Shape
 
 # Columns, and values in all, up to which a basis is worth trying.
 MOST_POLAR, MOST_QUADRATIC, MOST_VALUES = 6, 40, 3e7

@@ -21,10 +21,10 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from ...core.certify.separability import NotSeparableError
+from ..registry import METHODS, Method, Shape
 from ..separate import separability
 from ..validation import EstimatorStandIn, check_training
 from .candidates import BASES, CandidateBasis, chosen, make, pipeline
-from .methods import METHODS, Method, Shape
 from .records import as_frame, as_html, as_text
 
 Record = dict[str, Any]
