@@ -12,6 +12,8 @@ from maxmargin.core.problem.multiclass import MulticlassProblem
 from maxmargin.core.problem.problem import Bias, costs
 from maxmargin.core.rows.rows import as_rows
 
+from .biases import posed
+
 RULES = list(CLASS_LOSSES)
 
 
@@ -38,6 +40,7 @@ def corners(n=60, d=3, k=3, gap=4.0, seed=0):
 
 def class_problem(X, y, C=1.0, rule=("max", "hinge"), bias=Bias.FREE, weight=None, k=None):
     X = X if sparse.issparse(X) else np.ascontiguousarray(X)
+    X, bias = posed(X, bias)
     k = int(y.max()) + 1 if k is None else k
     c = costs(C, weight, len(y))
     return MulticlassProblem(as_rows(X), y.astype(np.int64), c, CLASS_LOSSES[rule], k, bias)
@@ -48,17 +51,21 @@ def certificate_of(problem: MulticlassProblem, point):
 
 
 def class_oracle(problem: MulticlassProblem, X):
-    """(optimum, W, b) from clarabel, which shares nothing with our solvers."""
+    """(optimum, W, b) from clarabel, which shares nothing with our solvers.
+
+    The problem may be that of X with a column of ones: then b is penalised, and the last of W.
+    """
     import cvxpy as cp
 
+    penalized = problem.shape[1] == X.shape[1] + 1
     n, k = len(problem.y), problem.k
     own = np.eye(k)[problem.y]
     W, b = cp.Variable((k, X.shape[1])), cp.Variable(k)
     S = X @ W.T
     norm = 0.5 * cp.sum_squares(W)
-    if problem.bias is not Bias.NONE:
+    if problem.bias or penalized:
         S = S + np.ones((n, 1)) @ cp.reshape(b, (1, k), order="C")
-    if problem.bias is Bias.PENALIZED:
+    if penalized:
         norm += 0.5 * cp.sum_squares(b)
     s_y = cp.reshape(cp.sum(cp.multiply(S, own), axis=1), (n, 1), order="C")
     slack = (1.0 - own) + S - s_y @ np.ones((1, k))  # zero for the own class
@@ -67,6 +74,8 @@ def class_oracle(problem: MulticlassProblem, X):
     else:
         question = cp.Problem(cp.Minimize(norm + problem.c @ _losses(problem.loss, slack)))
     question.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+    if penalized:
+        return question.value, np.column_stack([W.value, b.value]), np.zeros(k)
     return question.value, W.value, np.zeros(k) if b.value is None else b.value
 
 

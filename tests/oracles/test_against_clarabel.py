@@ -4,17 +4,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.core.problem.problem import Bias
 from maxmargin.core.solve.contract import Monitor
 from maxmargin.core.solve.two_class.driver import SOLVERS, solve
 
+from ..biases import BIASES
 from ..helpers import cloud, oracle, problem, separable_cloud
 
 WEIGHT = np.random.default_rng(5).integers(0, 3, 60) + (np.arange(60) < 2).astype(float)
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
-@pytest.mark.parametrize("bias", Bias, ids=lambda b: b.value)
+@pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
 def test_same_optimum(C, loss, bias, weight):
@@ -29,7 +29,7 @@ def test_same_optimum(C, loss, bias, weight):
         np.testing.assert_allclose(solution.point.w, w, atol=2e-3 * max(1, np.abs(w).max()))
 
 
-@pytest.mark.parametrize("bias", Bias, ids=lambda b: b.value)
+@pytest.mark.parametrize("bias", BIASES)
 def test_same_hard_margin(bias):
     X, y = separable_cloud(40, 3, seed=2)
     best, w, _ = oracle(X, y, np.inf, "hinge", bias)

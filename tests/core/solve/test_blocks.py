@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.core.problem.problem import Bias
 from maxmargin.core.solve.contract import Ending, Monitor
 from maxmargin.core.solve.many_class import class_descent as module
 from maxmargin.core.solve.many_class.class_descent import ClassDescent, class_descent
 from maxmargin.core.solve.many_class.driver import choose_classes, solve_classes
 
+from ...biases import BIASES
 from ...class_helpers import RULES, certificate_of, class_oracle, class_problem, clouds
 
 WEIGHT = np.random.default_rng(5).integers(0, 3, 60) + (np.arange(60) < 4).astype(float)
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT], ids=["plain", "weighted"])
-@pytest.mark.parametrize("bias", Bias, ids=lambda b: b.value)
+@pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("rule", RULES, ids="-".join)
 @pytest.mark.parametrize("C", [0.03, 1.0])
 def test_same_optimum_as_clarabel(C, rule, bias, weight):

@@ -21,6 +21,7 @@ from maxmargin.core.solve.contract import Ending, Monitor
 from maxmargin.core.solve.many_class.class_newton import class_newton
 from maxmargin.core.solve.many_class.hard_classes import hard_margin_classes
 
+from ...biases import BIASES
 from ...class_helpers import class_oracle, class_problem, clouds, corners
 from ...helpers import separable_cloud
 
@@ -58,7 +59,7 @@ def assert_cancels(X, y, weights):
     np.testing.assert_allclose(alpha.T @ np.column_stack([X, np.ones(len(X))]), 0.0, atol=1e-9)
 
 
-@pytest.mark.parametrize("bias", Bias, ids=lambda b: b.value)
+@pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("k", [3, 5])
 def test_same_hard_margin_as_clarabel(bias, k):
     X, y = corners(60, 6, k)

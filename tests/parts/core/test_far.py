@@ -20,6 +20,7 @@ from maxmargin.parts.solve.hinge_newton import Newton
 from maxmargin.parts.solve.hinge_tasks import BinarySpec, begin
 from maxmargin.parts.solve.smooth import Asked, solve_smooth
 from maxmargin.parts.solve.tasks import ask_total
+from tests.biases import BIASES, posed
 from tests.helpers import oracle
 from tests.parts.core.helpers import Here
 
@@ -60,16 +61,16 @@ CUTS = {"uneven": [70, 110], "empty": [200, 200], "one class": [150]}
 
 @pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS.keys())
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("bias", list(Bias))
+@pytest.mark.parametrize("bias", BIASES)
 def test_by_vectors_the_optimum_of_an_independent_solver(cuts, loss, bias):
     X, y = clouds(400, 20)
     if len(cuts) == 1:
         order = np.argsort(y, kind="stable")
         X, y = X[order], y[order]
     weight = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
-    fit = solve_hinge(
-        Far(X, y, cuts, weight), BinarySpec(0.5, LOSSES[loss], bias), Monitor(tol=1e-6)
-    )
+    Z, own = posed(X, bias)
+    machine = BinarySpec(0.5, LOSSES[loss], own)
+    fit = solve_hinge(Far(Z, y, cuts, weight), machine, Monitor(tol=1e-6))
     optimum, *_ = oracle(X, np.where(y > 0, 1.0, -1.0), 0.5, loss, bias, weight)
     assert fit.solver == "newton"
     assert fit.certificate.holds(1e-6)
@@ -146,22 +147,24 @@ def test_no_row_near_its_margin(monkeypatch):
     monkeypatch.setattr(hinge_sample, "PER_COLUMN", 2)
     monkeypatch.setattr(hinge_near, "PER_COLUMN", 5)
     X, y = clouds(300, 18)
-    machine = BinarySpec(1e-6, LOSSES["hinge"], Bias.PENALIZED)
-    fit = solve_hinge(Far(X, y, [70, 110]), machine, Monitor(tol=1e-6))
+    Z, own = posed(X, "penalized")
+    machine = BinarySpec(1e-6, LOSSES["hinge"], own)
+    fit = solve_hinge(Far(Z, y, [70, 110]), machine, Monitor(tol=1e-6))
     side = np.where(y > 0, 1e-6, -1e-6)
     assert fit.certificate.holds(1e-6)
-    assert fit.w == pytest.approx(side @ X, rel=1e-6)
-    assert fit.b == pytest.approx(side.sum(), rel=1e-6)
+    assert fit.w[:-1] == pytest.approx(side @ X, rel=1e-6)
+    assert fit.w[-1] == pytest.approx(side.sum(), rel=1e-6)
 
 
 @pytest.mark.parametrize("C", [1.0, 1e4])
-@pytest.mark.parametrize("bias", list(Bias))
+@pytest.mark.parametrize("bias", BIASES)
 def test_an_optimum_known_from_the_start_is_proved_in_few_rounds(bias, C):
     """Few rows all come as the sample, whose optimum is that of all: only the proof is missing."""
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((600, 30)), np.arange(600) % 2
     X[:, :6] += rng.standard_normal((2, 6))[y]
+    X, own = posed(X, bias)
     parts = Far(X, y, [100, 300])
-    fit = solve_hinge(parts, BinarySpec(C, LOSSES["hinge"], bias), Monitor(tol=1e-5))
+    fit = solve_hinge(parts, BinarySpec(C, LOSSES["hinge"], own), Monitor(tol=1e-5))
     assert fit.certificate.holds(1e-5)
     assert parts.rounds < 150

@@ -22,6 +22,7 @@ from maxmargin.parts.solve.hard_margin import solve_hard, verify_hard
 from maxmargin.parts.solve.hard_tasks import HeldRows, Wish, look, values_of
 from maxmargin.parts.solve.hinge import solve_hinge
 from maxmargin.parts.solve.hinge_tasks import BinarySpec
+from tests.biases import BIASES, posed
 from tests.class_helpers import class_problem, corners
 from tests.helpers import oracle, problem, separable_cloud
 from tests.parts.core.helpers import Here
@@ -55,13 +56,14 @@ def solve(X, y, cuts=(25, 40), machine=HARD, weight=None, tol=1e-6, **monitor):
 
 @pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS.keys())
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("bias", list(Bias))
+@pytest.mark.parametrize("bias", BIASES)
 def test_same_optimum_as_an_independent_solver(cuts, loss, bias):
     X, y = apart()
-    if bias is Bias.NONE:
+    if bias == "none":
         X = X + 0.3 * y[:, None]  # far from the origin on either side: a plane through it will do
-    parts = Here(X, codes(y), cuts)
-    fit = solve_hinge(parts, BinarySpec(np.inf, LOSSES[loss], bias), Monitor(tol=1e-6))
+    Z, own = posed(X, bias)
+    parts = Here(Z, codes(y), cuts)
+    fit = solve_hinge(parts, BinarySpec(np.inf, LOSSES[loss], own), Monitor(tol=1e-6))
     optimum, w, _ = oracle(X, y, np.inf, loss, bias)
     assert fit.ending is Ending.REACHED
     assert fit.certificate.holds(1e-6)
@@ -159,11 +161,12 @@ def test_one_machine_of_several_classes(machine):
 
 
 def solve_classes(X, y, cuts, k, rule=("max", "hinge"), bias=Bias.FREE):
-    machine = ClassSpec(np.inf, CLASS_LOSSES[rule], k, bias)
+    X, own = posed(X, bias)
+    machine = ClassSpec(np.inf, CLASS_LOSSES[rule], k, own)
     return solve_class_hinge(Here(X, y, cuts), machine, Monitor(tol=1e-6, max_iter=10_000))
 
 
-@pytest.mark.parametrize("bias", list(Bias))
+@pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("rule", [("max", "hinge"), ("sum", "squared_hinge")], ids="-".join)
 def test_all_classes_at_once(rule, bias):
     X, y = corners(80, 3, k=3, gap=6.0, seed=1)
@@ -178,11 +181,12 @@ def test_all_classes_at_once(rule, bias):
     assert fit.certificate.dual == pytest.approx(proof.dual, rel=1e-9)
     assert fit.certificate.problem == proof.problem
     whole = LinearSVM(
-        C=np.inf, multiclass=rule[0], loss=rule[1], fit_intercept=bias is not Bias.NONE,
-        penalize_bias=bias is Bias.PENALIZED,
+        C=np.inf, multiclass=rule[0], loss=rule[1], fit_intercept=bias != "none",
+        penalize_bias=bias == "penalized",
     ).fit(X, y)  # fmt: skip
     assert fit.certificate.primal == pytest.approx(whole.certificate_.primal, rel=2e-6)
-    assert fit.b == pytest.approx(whole.intercept_, rel=1e-4, abs=1e-4)
+    b = fit.w[:, -1] if bias == "penalized" else fit.b
+    assert b == pytest.approx(whole.intercept_, rel=1e-4, abs=1e-4)
 
 
 # --- no margin --------------------------------------------------------------------------
@@ -194,12 +198,14 @@ def meets(X, y, proof, bias):
     assert (proof.weights > 0).all()
     assert (np.diff(proof.rows) > 0).all()
     assert np.abs(X.T @ (proof.weights * signs)).max() < 1e-12
-    if bias is not Bias.NONE:
-        for side in (1.0, -1.0):
+    for side in (1.0, -1.0):
+        if bias == "penalized":  # the ones cancel, too
+            assert proof.weights[signs == side].sum() == pytest.approx(0.5)
+        elif bias != "none":
             assert proof.weights[signs == side].sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("bias", list(Bias))
+@pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize("noise", ["one row", "many"])
 def test_no_separator_is_proved_by_rows(noise, bias):
     X, y = apart(400, 3)
@@ -209,8 +215,9 @@ def test_no_separator_is_proved_by_rows(noise, bias):
         y[np.abs(X - [0.8, 0.0, 0.0]).sum(axis=1).argmin()] *= -1.0
     else:
         y = np.where(np.random.default_rng(0).random(400) > 0.5, 1.0, -1.0)
+    Z, own = posed(X, bias)
     with pytest.raises(NotSeparableError, match="not separable") as error:
-        solve(X, y, [100, 250], BinarySpec(np.inf, LOSSES["hinge"], bias))
+        solve(Z, y, [100, 250], BinarySpec(np.inf, LOSSES["hinge"], own))
     meets(X, y, error.value.proof, bias)
     assert "proof.rows" in str(error.value)
 
@@ -224,7 +231,7 @@ def test_one_flipped_row_in_many_is_found_in_a_few_rounds(monkeypatch):
     with pytest.raises(NotSeparableError) as error:
         solve_hinge(parts, HARD, Monitor())
     assert inside in error.value.proof.rows
-    meets(X, y, error.value.proof, Bias.FREE)
+    meets(X, y, error.value.proof, "free")
     assert parts.rounds < 15
 
 
@@ -306,7 +313,7 @@ def test_a_sample_that_is_inseparable_names_rows_of_all():
     parts = Here(X, codes(y), [100])
     with pytest.raises(NotSeparableError) as error:
         solve_hard(parts, HARD, Monitor(), sample=sample)
-    meets(X, y, error.value.proof, Bias.FREE)
+    meets(X, y, error.value.proof, "free")
     assert parts.rounds == 0
 
 

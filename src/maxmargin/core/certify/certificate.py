@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from ..problem.losses import Hinge, Logistic, SquaredHinge, conjugate, largest, slope, value
-from ..problem.problem import Bias, Problem
+from ..problem.problem import Problem
 from ..rows.rows import anchor, combine, dense, scores
 
 # Float64 rounding of one sum of n terms; a bias residual below this times Σα is zero.
@@ -150,7 +150,7 @@ def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None
     c, y = problem.c, problem.y
     hinge = problem.hard or isinstance(problem.loss, Hinge)
     r = float(alpha @ y)
-    if problem.bias is Bias.FREE and r != 0.0:
+    if problem.bias and r != 0.0:
         # What rounding left of r belongs to some rows; far from the origin it would count.
         w_alpha -= r * anchor(problem.rows)
     z = 1.0 - y * (f + b)
@@ -163,22 +163,16 @@ def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None
     )
     primal = norm + loss_sum
     dual = -0.5 * float(w_alpha @ w_alpha) - conjugate_sum
-    drift, residual = float(np.linalg.norm(w - w_alpha)), 0.0
-    if problem.bias is Bias.PENALIZED:
-        primal += 0.5 * b * b
-        dual -= 0.5 * r * r
-        drift = float(np.hypot(drift, b - r))
-    elif problem.bias is Bias.FREE:
+    residual = abs(b)  # where there must be none
+    if problem.bias:
         residual = abs(r) / max(float(alpha.sum()), np.finfo(float).tiny)
-    else:
-        residual = abs(b)  # there must be none
     if problem.hard and closest < 1.0 - 1e-9:
         primal = np.inf
     return Certificate(
         primal=primal,
         dual=dual,
         kkt_violation={"zero": kkt[0], "free": kkt[1], "bound": kkt[2]},
-        stationarity=drift / max(1.0, float(np.sqrt(w @ w))),
+        stationarity=float(np.linalg.norm(w - w_alpha)) / max(1.0, float(np.sqrt(w @ w))),
         bias_residual=residual,
         box_violation=box,
         problem=problem.summary(),

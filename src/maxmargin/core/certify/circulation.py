@@ -18,7 +18,6 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from ..problem.class_losses import MaxHinge, SumHinge
 from ..problem.multiclass import MulticlassProblem
-from ..problem.problem import Bias
 from .multiclass import residual
 
 # A residual below this share of the flow is the rounding of its own sum.
@@ -38,7 +37,7 @@ def repair_classes(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
     beta = np.array(beta[:, : problem.k], dtype=np.float64)
     beta[np.arange(len(beta)), problem.y] = 0.0
     into_domain(problem, beta)
-    if problem.bias is not Bias.FREE or not beta.any():
+    if not problem.bias or not beta.any():
         return beta
     for _ in range(MOVES):
         r = residual(problem, beta)

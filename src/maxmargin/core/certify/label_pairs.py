@@ -14,7 +14,6 @@ import numpy as np
 
 from ..problem.label_pairs import LabelPairsProblem
 from ..problem.losses import Hinge
-from ..problem.problem import Bias
 from ..rows.class_products import class_combine, score_chunks
 from ..rows.rows import anchor
 from .certificate import Certificate, sums
@@ -53,7 +52,7 @@ def certify_label_pairs(
     W_alpha = class_combine(problem.rows, problem.k, lambda part: pulls[part])
     r = outflow(problem, alpha)
     residual = float(np.abs(b).max())
-    if problem.bias is Bias.FREE:  # what rounding left of r belongs to some rows
+    if problem.bias:  # what rounding left of r belongs to some rows
         W_alpha -= np.outer(r, anchor(problem.rows))
         residual = float(np.abs(r).max()) / max(float(alpha.sum()), np.finfo(float).tiny)
     loss_sum, conjugate_sum, kkt, box, _ = sums(
@@ -77,7 +76,7 @@ def repair_label_pairs(problem: LabelPairsProblem, alpha: np.ndarray) -> np.ndar
     As in ``circulation.py``: free ones move down a potential, the rest is scaled.
     """
     alpha = np.clip(alpha, 0.0, problem.c)
-    if problem.bias is not Bias.FREE:
+    if not problem.bias:
         return alpha
     a, b, k = problem.winner, problem.loser, problem.k
     for _ in range(MOVES):

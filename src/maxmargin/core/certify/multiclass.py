@@ -81,7 +81,7 @@ def certify_classes(
     """
     W_beta = class_combine(problem.rows, problem.k, signed(problem, beta))
     r = residual(problem, beta)
-    if problem.bias is Bias.FREE:  # what rounding left of r belongs to some rows
+    if problem.bias:  # what rounding left of r belongs to some rows
         W_beta -= np.outer(r, anchor(problem.rows))
     sums = class_sums(problem, W, b, beta, worst)
     mass, hard = float(beta.sum()), problem.hard
@@ -109,22 +109,16 @@ def conclude(W, b, W_beta, r, mass: float, sums, bias: Bias, about: str, hard=Fa
     loss_sum, conjugate_sum, zero, free, bound, box, closest = sums.tolist()
     norm, norm_beta = float(np.sum(W * W)), float(np.sum(W_beta * W_beta))
     primal, dual = 0.5 * norm + loss_sum, -0.5 * norm_beta - conjugate_sum
-    drift, bias_residual = float(np.linalg.norm(W - W_beta)), 0.0
-    if bias is Bias.PENALIZED:
-        primal += 0.5 * float(b @ b)
-        dual -= 0.5 * float(r @ r)
-        drift = float(np.hypot(drift, np.linalg.norm(b - r)))
-    elif bias is Bias.FREE:
+    bias_residual = float(np.abs(b).max())  # where there must be none
+    if bias:
         bias_residual = float(np.abs(r).max()) / max(mass, np.finfo(float).tiny)
-    else:
-        bias_residual = float(np.abs(b).max())  # there must be none
     if hard and closest < 1.0 - 1e-9:
         primal = np.inf
     return Certificate(
         primal=primal,
         dual=dual,
         kkt_violation={"zero": zero, "free": free, "bound": bound},
-        stationarity=drift / max(1.0, float(np.sqrt(norm))),
+        stationarity=float(np.linalg.norm(W - W_beta)) / max(1.0, float(np.sqrt(norm))),
         bias_residual=bias_residual,
         box_violation=box,
         problem=about,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..problem.problem import Bias, Problem
+from ..problem.problem import Problem
 
 # A residual of Σαy below this share of Σα is the rounding of the sum itself.
 ROUNDING = 1e-15
@@ -23,7 +23,7 @@ def repair(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     Free multipliers are moved first: near the optimum they absorb the residual at second
     order.  What remains is taken off the heavier class by scaling it.
     """
-    return _repair(alpha, problem.cap, problem.y, problem.bias is Bias.FREE)
+    return _repair(alpha, problem.cap, problem.y, bool(problem.bias))
 
 
 @njit(cache=True, nogil=True)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..problem.multiclass import MulticlassProblem
-from ..problem.problem import Bias, Problem
+from ..problem.problem import Problem
 from ..rows.class_products import class_combine
 from ..rows.rows import PairRows, combine, spread
 from .certificate import Certificate
@@ -117,7 +117,7 @@ def inseparability(problem: Problem, alpha: np.ndarray) -> Separation:
     """The proof that multipliers α ≥ 0 amount to, recomputed from the data."""
     y = problem.y
     weights = np.where(alpha > NEGLIGIBLE * alpha.max(), alpha, 0.0)
-    if problem.bias is not Bias.NONE:
+    if problem.bias:
         plus, minus = weights[y > 0].sum(), weights[y < 0].sum()
         weights = weights / np.where(y > 0, plus, minus) if min(plus, minus) > 0 else weights
     elif weights.sum() > 0:
@@ -137,7 +137,7 @@ def proves(problem: Problem, proof: Separation) -> bool:
     y, weights = problem.y, proof.weights
     if weights is None or not weights[y > 0].sum() + weights[y < 0].sum() > 0:
         return False
-    if problem.bias is not Bias.NONE and not min(weights[y > 0].sum(), weights[y < 0].sum()) > 0:
+    if problem.bias and not min(weights[y > 0].sum(), weights[y < 0].sum()) > 0:
         return False
     size = _coordinate_size(problem)
     return bool(proof.residual is not None and proof.residual <= COINCIDE * size)
@@ -158,7 +158,7 @@ def class_inseparability(problem: MulticlassProblem, beta: np.ndarray) -> Separa
     n, d = problem.shape
     left = class_combine(problem.rows, problem.k, signed(problem, weights))
     r, mean = np.zeros(problem.k), np.zeros(d)
-    if problem.bias is not Bias.NONE:  # with r = 0 the origin of x does not matter
+    if problem.bias:  # with r = 0 the origin of x does not matter
         r, mean = residual(problem, weights), combine(problem.rows, np.full(n, 1.0 / n))
     scaled = (left - np.outer(r, mean)) / spread(problem.rows)
     return Separation(

@@ -23,7 +23,6 @@ from numba import njit
 
 from ..problem.exponential import exponentials
 from ..problem.multiclass import MulticlassProblem
-from ..problem.problem import Bias
 from ..rows.class_products import class_combine, score_chunks
 from ..rows.rows import anchor
 from .certificate import ROUNDING, Certificate
@@ -68,7 +67,7 @@ class SoftmaxSums(NamedTuple):
 def balanced(problem: MulticlassProblem, W, b) -> tuple[np.ndarray, Certificate]:
     """The best biases for the weights W, near b, and the certificate of (W, b)."""
     S = _scores(problem, W)
-    if problem.bias is Bias.FREE:
+    if problem.bias:
         b, sums = _balance(problem, S, np.asarray(b, dtype=np.float64) - np.mean(b))
     else:
         b = np.zeros(problem.k)
@@ -81,7 +80,7 @@ def certify_softmax(problem: MulticlassProblem, W: np.ndarray, b: np.ndarray) ->
     S = _scores(problem, W)
     at_b = _weigh(problem, S, b)
     primal = _primal(problem, W, b, S, at_b)
-    if problem.bias is not Bias.FREE or _is_balanced(at_b):
+    if not problem.bias or _is_balanced(at_b):
         return _certificate(problem, W, primal, b, S, at_b)
     near, sums = _balance(problem, S, np.asarray(b, dtype=np.float64))
     return _certificate(problem, W, primal, near, S, sums)
@@ -111,7 +110,7 @@ def _certificate(problem, W, primal: float, b, S, sums: SoftmaxSums) -> Certific
         return alpha
 
     W_p, residual = class_combine(problem.rows, problem.k, steps), 0.0
-    if problem.bias is Bias.FREE:
+    if problem.bias:
         scale = max(sums.multipliers, np.finfo(float).tiny)
         residual = float(np.abs(sums.residual).max()) / scale
         # What rounding left of it belongs to some rows; far from the origin it would count.
@@ -125,7 +124,7 @@ def _certificate(problem, W, primal: float, b, S, sums: SoftmaxSums) -> Certific
         dual=dual,
         kkt_violation={"zero": 0.0, "free": free, "bound": 0.0},
         stationarity=float(np.linalg.norm(W - W_p)) / max(1.0, float(np.linalg.norm(W))),
-        bias_residual=residual if problem.bias is Bias.FREE else float(np.abs(b).max()),
+        bias_residual=residual if problem.bias else float(np.abs(b).max()),
         box_violation=0.0,
         problem=problem.summary(),
     )

@@ -35,7 +35,7 @@ class LabelPairsProblem:
     def summary(self) -> str:
         """Variables and constraints, as the lectures count them."""
         d, m = self.shape[1], len(self.c)
-        biases = 0 if self.bias is Bias.NONE else self.k
+        biases = self.k if self.bias else 0
         return (
             f"Hinge over pairs of labels, bias {self.bias.value}: "
             f"{self.k * d + biases + m} variables ({self.k * d} weights, {biases} biases, "

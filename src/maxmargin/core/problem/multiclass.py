@@ -50,7 +50,7 @@ class MulticlassProblem:
 
 def summary(loss: ClassLoss, k: int, bias: Bias, n: int, d: int, hard: bool = False) -> str:
     """Variables and constraints of a problem with n rows and d columns."""
-    biases = 0 if bias is Bias.NONE else k
+    biases = k if bias else 0
     name = f"{type(loss).__name__}, {k} classes, bias {bias.value}"
     if isinstance(loss, Softmax):
         return f"{name}: {k * d + biases} variables ({k * d} weights, {biases} biases)"

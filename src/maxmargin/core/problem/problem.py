@@ -2,9 +2,8 @@
 
     min over w, b    ½‖w‖² + Σ c_i ℓ(y_i (w·x_i + b)),        c_i = C s_i
 
-The bias b is free (not penalised) unless a user asks for LIBLINEAR's habit, ½b² added to
-the objective, or for no bias at all.  C = ∞ asks for the hard margin: min ½‖w‖² with
-every y_i (w·x_i + b) ≥ 1.
+The bias b is free (not penalised), or there is none.  C = ∞ asks for the hard margin: min ½‖w‖²
+with every y_i (w·x_i + b) ≥ 1.
 """
 
 from __future__ import annotations
@@ -23,9 +22,13 @@ MarginLoss = Hinge | SquaredHinge | Logistic
 
 
 class Bias(Enum):
+    """Whether there is a bias, as ``bool`` tells.  It is free: a penalised one is a weight."""
+
     FREE = "free"
-    PENALIZED = "penalized"
     NONE = "none"
+
+    def __bool__(self) -> bool:
+        return self is Bias.FREE
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Problem:
 
 def two_class_summary(loss: MarginLoss, bias: Bias, n: int, d: int, hard: bool) -> str:
     """Variables and constraints of a problem with n rows and d columns."""
-    biases = 0 if bias is Bias.NONE else 1
+    biases = 1 if bias else 0
     name = f"{type(loss).__name__}, bias {bias.value}"
     if isinstance(loss, Logistic):
         return f"{name}: {d + biases} variables ({d} weights, {biases} bias)"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +12,7 @@ from ...core.kernels.kernels import Kernel, check_square, kernel_for
 from ..fitting import make_monitor, warn_unless_reached
 from ..reduction.votes import votes
 from ..stored import DUAL, LANDMARKS, SEEN, SOLVED, SUPPORT
+from ..svm.form import Form
 from ..svm.words import svm_in_words
 from ..validation import (
     all_or_nothing,
@@ -30,7 +29,7 @@ from . import reduced as kernel_reduced
 from . import two_class as kernel_two
 from .expansion import Expansion
 
-MULTICLASS = {
+MULTICLASS: dict[str, Form] = {
     "pairs": kernel_reduced,
     "rest": kernel_reduced,
     "max": kernel_joint,
@@ -197,7 +196,7 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
         self.gamma_ = kernel.gamma
         return points
 
-    def _form(self) -> ModuleType:
+    def _form(self) -> Form:
         """How the problem is posed: approximated, two classes, k at once, or two at a time."""
         if self.rank is not None:
             return kernel_rank

@@ -12,6 +12,7 @@ from ...core.problem.problem import Bias, Problem, costs
 from ...core.rows.rows import as_rows, scores, sqnorms
 from ...core.solve.contract import Monitor
 from ...core.solve.two_class.driver import solve
+from ..bias_column import about_bias, by_class, with_ones
 from ..validation import EstimatorStandIn, check_training, positive
 
 # Stored values of the difference vectors x ⊗ (e_ℓ − e_z) up to which k classes are solved.
@@ -72,16 +73,18 @@ def widest(X, codes, k: int, fit_intercept: bool, monitor: Monitor) -> MistakeBo
 
 
 def _widest_two(X, codes, k, fit_intercept, monitor):
-    rows, y = as_rows(X), np.where(codes == 1, 1.0, -1.0)
-    # ½(‖w‖² + b²) is the squared norm of the weights of (x, 1).
-    bias = Bias.PENALIZED if fit_intercept else Bias.NONE
-    problem = Problem(rows, y, costs(np.inf, None, len(y)), Hinge(), bias)
-    solution, certificate = solve(problem, monitor)
-    w, b, _ = solution.point
-    b = b if fit_intercept else 0.0
-    closest = float((y * (scores(rows, w) + b)).min())
-    margin = closest / float(np.sqrt(w @ w + b * b))
-    return w, b, margin, solution, certificate
+    """½(‖w‖² + b²) is the squared norm of the weights of (x, 1)."""
+    rows, y = as_rows(with_ones(X) if fit_intercept else X), np.where(codes == 1, 1.0, -1.0)
+    problem = Problem(rows, y, costs(np.inf, None, len(y)), Hinge(), Bias.NONE)
+    try:
+        solution, certificate = solve(problem, monitor)
+    except NotSeparableError as error:
+        raise NotSeparableError(by_class(error.proof) if fit_intercept else error.proof) from None
+    w = solution.point.w
+    margin = float((y * scores(rows, w)).min() / np.linalg.norm(w))
+    if not fit_intercept:
+        return w, 0.0, margin, solution, certificate
+    return w[:-1], float(w[-1]), margin, solution, about_bias(certificate, len(w) - 1)
 
 
 def _widest_many(X, codes, k, fit_intercept, monitor):
@@ -92,7 +95,7 @@ def _widest_many(X, codes, k, fit_intercept, monitor):
     """
     Z = sparse.csr_matrix(X, dtype=np.float64)
     if fit_intercept:
-        Z = sparse.hstack([Z, np.ones((Z.shape[0], 1))], format="csr")
+        Z = with_ones(Z)
     _refuse_large(Z, k)
     V = differences(Z, codes, k)
     n = V.shape[0]

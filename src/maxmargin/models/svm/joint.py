@@ -60,6 +60,11 @@ def keep_some(model, rows: np.ndarray, beta: np.ndarray) -> None:
     model._alpha_values = beta.ravel()
 
 
+def norm(W: np.ndarray) -> float:
+    """√2 ‖W‖, which no ‖w_y − w_c‖ exceeds."""
+    return float(np.sqrt(2.0 * np.sum(W * W)))
+
+
 def dual_coef(model) -> np.ndarray:
     """α of the support vectors, (k, n_support): the own class receives what the others give."""
     dual = -model.alpha_[model.support_]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -22,9 +20,10 @@ from ..validation import (
 from . import joint as svm_joint
 from . import reduced as svm_reduced
 from . import two_class as svm_two
+from .form import LinearForm, PenalizedBias
 from .words import svm_in_words
 
-MULTICLASS = {
+MULTICLASS: dict[str, LinearForm] = {
     "max": svm_joint,
     "sum": svm_joint,
     "rest": svm_reduced,
@@ -154,14 +153,18 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         warn_unless_reached(self, ending, self.certificate_)
         return self
 
-    def _form(self) -> ModuleType:
+    def _form(self) -> LinearForm:
         """How the problem is posed: two classes, k at once, or two at a time."""
-        return svm_two if len(self.classes_) == 2 else MULTICLASS[self.multiclass]
+        form = svm_two if len(self.classes_) == 2 else MULTICLASS[self.multiclass]
+        return PenalizedBias(form) if self._bias_column else form
 
     def _bias(self) -> Bias:
-        if not self.fit_intercept:
-            return Bias.NONE
-        return Bias.PENALIZED if self.penalize_bias else Bias.FREE
+        return Bias.FREE if self.fit_intercept and not self.penalize_bias else Bias.NONE
+
+    @property
+    def _bias_column(self) -> bool:
+        """Whether the bias is the weight of a column of ones."""
+        return bool(self.fit_intercept and self.penalize_bias)
 
     @property
     def dual_coef_(self):

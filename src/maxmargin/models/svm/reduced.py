@@ -123,6 +123,9 @@ def keep_some(model, found: list[tuple[np.ndarray, np.ndarray]]) -> None:
     model._alpha_machines = np.concatenate(which)
 
 
+norm = svm_two.norm
+
+
 def dual_coef(model) -> np.ndarray:
     """yα of the support vectors in every machine, (machines, n_support)."""
     k, codes = len(model.classes_), model._codes[model.support_]

@@ -52,6 +52,11 @@ def keep(model, problem: Problem, alpha, f, b: float, norm: float) -> None:
     model.margin_ = 1.0 / float(np.sqrt(norm)) if norm > 0 else np.inf
 
 
+def norm(W: np.ndarray) -> float:
+    """The longest w; its machine has the smallest margin."""
+    return float(np.linalg.norm(W, axis=1).max())
+
+
 def dual_coef(model) -> np.ndarray:
     """yα of the support vectors, (1, n_support)."""
     signs = np.where(model._codes[model.support_] == 1, 1.0, -1.0)

@@ -25,7 +25,6 @@ from ...core.certify.circulation import (
 )
 from ...core.certify.multiclass import class_sums, conclude, from_scores, residual, signed
 from ...core.problem.multiclass import MulticlassProblem, summary
-from ...core.problem.problem import Bias
 from ...core.rows.class_products import class_combine, score_chunks
 from ...core.solve.many_class.class_shift import answers, newton_step
 from ...core.solve.many_class.row_subproblem import RATES
@@ -56,7 +55,7 @@ def certify_class_parts(
         sums[:2] += some[:2]
         sums[2:6] = np.maximum(sums[2:6], some[2:6])
         sums[6] = min(sums[6], some[6])
-    if machine.bias is Bias.FREE:
+    if machine.bias:
         W_beta = W_beta - np.outer(r, mean)
     about = summary(machine.loss, machine.k, machine.bias, rows, W.shape[1])
     proof = conclude(W, b, W_beta, r, mass, sums, machine.bias, about)
@@ -75,7 +74,7 @@ def _tally(problem: MulticlassProblem, share: ClassState, W, b):
 def repair_class_parts(parts: Parts, machine: ClassSpec) -> None:
     """Multipliers in their domain with Σα = 0 over all parts, as ``repair_classes`` makes them."""
     r, laplacian, mass = ask_total(parts, _tidy, machine)
-    if machine.bias is not Bias.FREE or mass == 0.0:
+    if not machine.bias or mass == 0.0:
         return
     for _ in range(MOVES):
         if np.abs(r).max() <= ROUNDING * mass:

@@ -17,7 +17,6 @@ from scipy.special import expit, log_softmax
 
 from ...core.certify.certificate import Certificate, sums
 from ...core.problem.losses import Logistic
-from ...core.problem.problem import Bias
 from ...core.rows.rows import combine, scores
 from ..parts import Block, Parts
 from ..solve.smooth import Asked, pose
@@ -48,7 +47,7 @@ def certify_smooth(
     """
     b = np.array(b, dtype=np.float64)
     mend = Mend(np.ones(2), 0.0, np.zeros(asked.k))
-    if asked.bias is Bias.FREE:
+    if asked.bias:
         b, mend = _settle(parts, asked, W, b, tol)
     else:
         anchor = np.zeros_like(anchor)
@@ -176,7 +175,7 @@ def _many(block: Block, memory, W, b, mend: Mend, asked: Asked, anchor):
 def _certificate(asked: Asked, W, b, found: SmoothTally) -> Certificate:
     worst = found.worst
     W_alpha = np.atleast_2d(found.W_alpha)
-    free_bias = asked.bias is Bias.FREE
+    free_bias = bool(asked.bias)
     residual = float(np.abs(found.residual).max()) / max(found.mass, np.finfo(float).tiny)
     dual = -0.5 * float(np.sum(W_alpha * W_alpha)) - found.conjugate
     free, box = worst.free, worst.box

@@ -15,7 +15,7 @@ from ...core.certify.bias import SAME
 from ...core.certify.certificate import Certificate, sums
 from ...core.certify.repair import ROUNDING
 from ...core.problem.losses import Hinge, SquaredHinge
-from ...core.problem.problem import Bias, Problem, two_class_summary
+from ...core.problem.problem import Problem, two_class_summary
 from ...core.rows.rows import combine, scores
 from ..parts import Parts
 from ..solve.hinge_tasks import BinarySpec, BinaryState
@@ -53,24 +53,18 @@ def certify_parts(
     rows, loss, conjugate, w_alpha, r, alpha = (
         sum(column) for column in zip(*tallies, strict=True)
     )
-    if machine.bias is Bias.FREE:
+    if machine.bias:
         w_alpha = w_alpha - r * mean
     primal = 0.5 * float(w @ w) + loss
     dual = -0.5 * float(w_alpha @ w_alpha) - conjugate
-    drift, residual = float(np.linalg.norm(w - w_alpha)), 0.0
-    if machine.bias is Bias.PENALIZED:
-        primal += 0.5 * b * b
-        dual -= 0.5 * r * r
-        drift = float(np.hypot(drift, b - r))
-    elif machine.bias is Bias.FREE:
+    residual = abs(b)  # where there must be none
+    if machine.bias:
         residual = abs(r) / max(alpha, np.finfo(float).tiny)
-    else:
-        residual = abs(b)
     certificate = Certificate(
         primal=primal,
         dual=dual,
         kkt_violation=dict(zip(("zero", "free", "bound"), kkt.tolist(), strict=True)),
-        stationarity=drift / max(1.0, float(np.sqrt(w @ w))),
+        stationarity=float(np.linalg.norm(w - w_alpha)) / max(1.0, float(np.sqrt(w @ w))),
         bias_residual=residual,
         box_violation=box,
         problem=two_class_summary(machine.loss, machine.bias, rows, len(w), False),
@@ -99,7 +93,7 @@ def _tally(problem: Problem, share: BinaryState, w, b) -> tuple[BinaryState, tup
 def repair_parts(parts: Parts, machine: BinarySpec) -> None:
     """Multipliers in their box with Σαy = 0 over all parts, as ``repair`` makes them in memory."""
     plus, minus, free = ask_total(parts, _shift, machine, 0.0)
-    if machine.bias is not Bias.FREE:
+    if not machine.bias:
         return
     for _ in range(MOVES):
         if plus == minus or free == 0:

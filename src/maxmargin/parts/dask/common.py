@@ -72,7 +72,8 @@ class OnDask:
         if not (self._goes_on and self.warm_start):
             return spread_out(self, client, X, y, sample_weight, self._weigh_classes)
         dask, _ = need_dask()
-        name = dask.base.tokenize(X, y, sample_weight, self.class_weight)
+        column = getattr(self, "_bias_column", False)  # what parts know of x is not so of (x, 1)
+        name = dask.base.tokenize(X, y, sample_weight, self.class_weight, column)
         if kept is not None and kept.name == name and kept.data.parts.alive(client):
             data = kept.data
             data.parts.traffic = Traffic(data.parts.n_parts)

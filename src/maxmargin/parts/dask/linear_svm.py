@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from functools import partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from ...core.problem.class_losses import CLASS_LOSSES
 from ...core.problem.losses import LOSSES
 from ...core.solve.contract import Ending
+from ...models.bias_column import fit_joined
 from ...models.fitting import make_monitor, warn_unless_reached
 from ...models.svm import joint as svm_joint
 from ...models.svm import linear_svm as in_memory
 from ...models.svm import reduced as svm_reduced
 from ...models.validation import one_of, positive
+from ..ones import OnesParts
 from ..side_by_side import machines_at_once, solve_side_by_side
 from ..solve.class_hinge import solve_class_hinge
 from ..solve.class_tasks import ClassSpec
@@ -48,6 +51,10 @@ class LinearSVM(OnDask, in_memory.LinearSVM):
     _goes_on = True
 
     def _fit_parts(self, data: DaskData) -> None:
+        if self._bias_column:
+            parts: Any = OnesParts(data.parts)
+            fit_joined(self, lambda inner: inner._fit_parts(data._replace(parts=parts)), self._norm)
+            return
         monitor = make_monitor(self)
         if len(data.classes) > 2 and self.multiclass in JOINT:
             self._fit_classes(data, monitor)
@@ -65,6 +72,9 @@ class LinearSVM(OnDask, in_memory.LinearSVM):
         self._note(monitor, fits[0])
         short = [fit.ending for fit in fits if fit.ending is not Ending.REACHED]
         self._ending = short[0] if short else Ending.REACHED
+
+    def _norm(self, W: np.ndarray) -> float:
+        return self._form().norm(W)
 
     def _note(self, monitor, fit: PartsSolution) -> None:
         self.history_, self.n_iter_ = monitor.history, max(1, monitor.n_iter)

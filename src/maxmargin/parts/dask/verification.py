@@ -9,11 +9,13 @@ import numpy as np
 from ...core.certify.certificate import Certificate
 from ...core.problem.losses import LOSSES
 from ...core.problem.problem import Bias
+from ...models.bias_column import prove_joined
 from ...models.svm.reduced import together
 from ...models.validation import positive
 from ..certify import many_class as class_proof
 from ..certify.smooth import certify_smooth
 from ..certify.two_class import certify_parts, from_margins, repair_parts, set_none
+from ..ones import OnesParts
 from ..solve import class_tasks
 from ..solve.hard_margin import verify_hard
 from ..solve.hinge_tasks import BinarySpec, begin
@@ -47,6 +49,9 @@ def verify(model: Any, X, y, sample_weight=None) -> Certificate:
 
 
 def _svm(model, data: DaskData) -> Certificate:
+    if model._bias_column:
+        parts: Any = OnesParts(data.parts)
+        return prove_joined(model, lambda inner: _svm(inner, data._replace(parts=parts)))
     if len(data.classes) > 2 and model.multiclass in JOINT:
         return _classes(model, data)
     proofs = []

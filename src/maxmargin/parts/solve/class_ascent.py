@@ -20,7 +20,6 @@ from numba import njit
 from ...core.certify.circulation import confine
 from ...core.certify.multiclass import residual, signed
 from ...core.problem.multiclass import MulticlassProblem
-from ...core.problem.problem import Bias
 from ...core.rows.class_products import class_combine, padded, score_chunks
 from ...core.solve.contract import Ending, Monitor
 from ...core.solve.many_class.class_descent import EMPTY, STIFFNESS
@@ -133,7 +132,7 @@ def _look(problem: MulticlassProblem, share: ClassState, told: ClassRound, beta)
         f = np.ascontiguousarray(f - share.centre[part, None] * told.r - told.level)
         y, c = problem.y[part], problem.c[part]
         add_losses(rates, y, c, g + told.b_best, f, told.ways, told.biases, losses)
-        if problem.bias is Bias.FREE:
+        if problem.bias:
             some = answers(rates, points[part], problem.k, beta[part], f, told.biases[0])
             slope += some[0]
             curvature += some[1]
@@ -196,7 +195,7 @@ class ClassAscent:
         self.unit = standing.sqnorm / max(1, alive) or 1.0
         # When C is so small that the weights hardly matter, biases must still move by a margin.
         soft = max(STIFFNESS * self.unit, 1.0 / max(cost, np.finfo(float).tiny))
-        self.rho = {Bias.FREE: soft, Bias.PENALIZED: 1.0, Bias.NONE: 0.0}[machine.bias]
+        self.rho = soft if machine.bias else 0.0
         self.V, self.r = standing.V, standing.r
         self.b = b + self._centred(self.V, self.r) @ mu
         self.sigma = float(max(1, parts.n_parts))
@@ -223,7 +222,7 @@ class ClassAscent:
 
     def round(self) -> None:
         """One question to all parts, and the best use of their answers."""
-        if self.machine.bias is Bias.FREE:
+        if self.machine.bias:
             self.b = self.b + self.rho * self.r
         W = self._centred(self.V, self.r)
         leapt = self.V if self.away is None else self.V + self.away
@@ -241,8 +240,8 @@ class ClassAscent:
 
     def _biases(self) -> np.ndarray:
         """Where the primal is looked at: on the way to Newton's target, and at the multiplier."""
-        if self.machine.bias is not Bias.FREE:
-            return (self.r if self.machine.bias is Bias.PENALIZED else 0.0 * self.r)[None]
+        if not self.machine.bias:
+            return np.zeros_like(self.r)[None]
         way = self.place + ALONG[:, None] * (self.target - self.place)
         return np.concatenate([way, [self.b]])
 
@@ -251,9 +250,7 @@ class ClassAscent:
         half = 0.5 * float(np.sum(W * W))
         dual = float(answer.gains[0] - 0.5 * answer.bent[0, 0]) - half
         self._note_primal(answer.losses, W, ways, biases)
-        if self.machine.bias is Bias.PENALIZED:
-            dual -= 0.5 * float(self.r @ self.r)
-        if self.machine.bias is Bias.FREE:
+        if self.machine.bias:
             self.target = biases[0] + newton_step(answer.slope, answer.curvature)
             self.place = biases[int(answer.losses[FULL].argmin())]
             off = float(np.abs(self.r).sum())
@@ -270,9 +267,6 @@ class ClassAscent:
         kept = 1.0 - share
         t = share * length
         primal = losses + 0.5 * (kept**2 * best + 2.0 * kept * t * cross + t**2 * new)[:, None]
-        if self.machine.bias is Bias.PENALIZED:
-            b = kept[:, None] * self.b_best + share[:, None] * biases[0]
-            primal += 0.5 * np.sum(b**2, axis=1)[:, None]
         i, j = np.unravel_index(int(primal.argmin()), primal.shape)
         if primal[i, j] < self.primal:
             self.primal = float(primal[i, j])

@@ -6,7 +6,6 @@ import numpy as np
 
 from ...core.certify.certificate import Certificate
 from ...core.problem.class_losses import class_value
-from ...core.problem.problem import Bias
 from ...core.solve.contract import Ending, Monitor
 from ...core.solve.threads import one_blas_thread
 from ..certify.many_class import better_biases, certify_class_parts, repair_class_parts, set_none
@@ -40,9 +39,9 @@ def _solve(parts: Parts, machine: ClassSpec, monitor: Monitor, values: int) -> P
     """By the rows that matter; where they are too many, ascend until the proof holds."""
     census = ask_total(parts, count, machine)
     # With free biases and one class the optimum is zero, and no gap is a share of that.
-    need_weight(census.by_class, 2 if machine.bias is Bias.FREE else 1)
+    need_weight(census.by_class, 2 if machine.bias else 1)
     mean = census.sum_x / max(1, census.alive)
-    mu = mean if machine.bias is Bias.FREE else np.zeros_like(mean)
+    mu = mean if machine.bias else np.zeros_like(mean)
     standing = ask_total(parts, begin, machine, mu)
     near = NearSearch(parts, machine, monitor, census.rows, values)
 
@@ -64,7 +63,7 @@ def _primal_of(
 ) -> tuple[np.ndarray, np.ndarray]:
     """W of the multipliers the parts hold, and good biases for it."""
     W = standing.V - np.outer(standing.r, mu)
-    return W, better_biases(parts, machine, W, b) if machine.bias is Bias.FREE else b
+    return W, better_biases(parts, machine, W, b) if machine.bias else b
 
 
 def _ascend(
@@ -96,7 +95,7 @@ def _ascend(
 def finish(parts: Parts, machine: ClassSpec, cost: float, mean, W, b) -> Found:
     """Feasible multipliers, good biases and the proof: (W, b, certificate)."""
     repair_class_parts(parts, machine)
-    if machine.bias is Bias.FREE:
+    if machine.bias:
         b = better_biases(parts, machine, W, b)
     certificate = certify_class_parts(parts, machine, W, b, mean)
     if not certificate.dual >= 0.0:

@@ -21,7 +21,6 @@ import numpy as np
 from scipy import sparse
 
 from ...core.problem.multiclass import MulticlassProblem
-from ...core.problem.problem import Bias
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import Ending, Monitor, OutOfBudget
 from ...core.solve.many_class.driver import solve_classes
@@ -99,8 +98,8 @@ class NearSearch:
         """Begin at the weights and with the dual of multipliers the parts hold."""
         self.W, self.b = W, b
         off = float(np.abs(standing.r).max())
-        if self.machine.bias is not Bias.FREE or off <= BALANCED * standing.mass:
-            dual = standing.mass - 0.5 * standing.bent - self._norm(W, standing.r)
+        if not self.machine.bias or off <= BALANCED * standing.mass:
+            dual = standing.mass - 0.5 * standing.bent - _norm(W)
             self.dual = max(0.0, float(dual))
 
     def run(self, start: Start | None = None) -> Ending:
@@ -200,16 +199,12 @@ class NearSearch:
         """Keep the best weights on the way from those so far to W; the objective at W."""
         dW, db = self.W - self.W_best, self.b - self.b_best
         ways = [(self.W_best + t * dW, self.b_best + t * db) for t in BETWEEN]
-        primal = losses + [self._norm(W, b) for W, b in ways]
+        primal = losses + [_norm(W) for W, _ in ways]
         best = int(primal.argmin())
         if primal[best] < self.primal:
             self.primal = float(primal[best])
             self.W_best, self.b_best = ways[best]
         return float(primal[0])
-
-    def _norm(self, W: np.ndarray, b: np.ndarray) -> float:
-        charged = float(b @ b) if self.machine.bias is Bias.PENALIZED else 0.0
-        return 0.5 * (float(np.sum(W * W)) + charged)
 
     # --- small problems -------------------------------------------------------------------
 
@@ -320,6 +315,10 @@ def _width(X, W: np.ndarray, b: np.ndarray) -> np.ndarray:
     """How far the scores of every row are apart."""
     f = np.asarray(X @ W.T) + b
     return f.max(axis=1) - f.min(axis=1)
+
+
+def _norm(W: np.ndarray) -> float:
+    return 0.5 * float(np.sum(W * W))
 
 
 def _together(found: list[ClassCells]) -> ClassCells:

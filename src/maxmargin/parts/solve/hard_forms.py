@@ -14,7 +14,7 @@ from ...core.certify.certificate import Certificate, certify
 from ...core.certify.class_bias import bounds_of, middle_of
 from ...core.certify.multiclass import certify_classes
 from ...core.problem.multiclass import MulticlassProblem, summary
-from ...core.problem.problem import Bias, Problem, costs, two_class_summary
+from ...core.problem.problem import Problem, costs, two_class_summary
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import Monitor
 from ...core.solve.many_class.driver import solve_classes
@@ -58,16 +58,15 @@ class Two:
 
     def middle(self, problem: Problem, point, nearest: np.ndarray) -> float:
         """The best bias for all rows: half way between the closest points of the two classes."""
-        if self.bias is not Bias.FREE:
+        if not self.bias:
             return point.b
         return 0.5 * float(nearest[0, 1] - nearest[1, 0])
 
     def closest(self, b, nearest: np.ndarray) -> float:
         return float(min(nearest[1, 0] + b, nearest[0, 1] - b))
 
-    def norm(self, w, b) -> float:
-        half = 0.5 * float(w @ w)
-        return half + 0.5 * b * b if self.bias is Bias.PENALIZED else half
+    def norm(self, w) -> float:
+        return 0.5 * float(w @ w)
 
     def certify(self, problem: Problem, w, b, alpha) -> Certificate:
         return certify(problem, w, b, alpha)
@@ -107,7 +106,7 @@ class Joint:
 
     def middle(self, problem: MulticlassProblem, point, nearest: np.ndarray) -> np.ndarray:
         """The middle of the biases that all rows allow."""
-        if self.bias is not Bias.FREE:
+        if not self.bias:
             return point.b
         bounds = np.minimum(bounds_of(problem, point.W, point.beta), nearest - 1.0)
         return middle_of(bounds, point.b)
@@ -115,9 +114,8 @@ class Joint:
     def closest(self, b, nearest: np.ndarray) -> float:
         return float((nearest + b[:, None] - b).min())
 
-    def norm(self, w, b) -> float:
-        half = 0.5 * float(np.sum(w * w))
-        return half + 0.5 * float(b @ b) if self.bias is Bias.PENALIZED else half
+    def norm(self, w) -> float:
+        return 0.5 * float(np.sum(w * w))
 
     def certify(self, problem: MulticlassProblem, w, b, alpha) -> Certificate:
         return certify_classes(problem, w, b, alpha)

@@ -23,7 +23,6 @@ import numpy as np
 
 from ...core.certify.certificate import Certificate
 from ...core.certify.separability import NotSeparableError
-from ...core.problem.problem import Bias
 from ...core.solve.contract import Ending, Monitor, OutOfBudget
 from ...core.solve.threads import one_blas_thread
 from ..parts import Block, Parts, need_weight
@@ -140,7 +139,7 @@ class _Rounds:
         try:
             if start is None:
                 start, _ = self._ask(*self.best, below=1.0)  # of every class, if it has any
-                free = self.form.bias is Bias.FREE
+                free = bool(self.form.bias)
                 need_weight(np.bincount(start.y, minlength=self.form.k), 2 if free else 1)
             self.kept, self.alpha = start, np.zeros((len(start.y), *self.form.each))
             for _ in range(MOST_ROUNDS):
@@ -194,7 +193,7 @@ class _Rounds:
         w = self.point[0]
         b = self.form.middle(self.form.problem(self.kept), self.point, nearest)
         closest = self.form.closest(b, nearest)
-        if closest > 0.0 and (primal := self.form.norm(w, b) / closest**2) < self.primal:
+        if closest > 0.0 and (primal := self.form.norm(w) / closest**2) < self.primal:
             self.primal, self.best = primal, (w / closest, b / closest)
 
     def _sharpen(self) -> bool:
@@ -303,7 +302,7 @@ class _Rounds:
         slack = max(own.kkt_violation["zero"], 1.0 - closest)
         return replace(
             own,
-            primal=self.form.norm(w, b) if closest >= 1.0 - ROUNDED else np.inf,
+            primal=self.form.norm(w) if closest >= 1.0 - ROUNDED else np.inf,
             kkt_violation=own.kkt_violation | {"zero": slack},
             problem=self.form.summary(self.rows, self.parts.n_features),
             method=f"recomputed from {self.parts.n_parts} parts of the data in float64",

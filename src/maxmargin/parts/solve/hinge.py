@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.problem.problem import Bias
 from ...core.solve.contract import Ending, Monitor
 from ...core.solve.threads import one_blas_thread
 from ...core.solve.two_class.driver import NEWTON_COLUMNS, SOFT
@@ -38,9 +37,9 @@ class _Solver:
         self.parts, self.machine, self.monitor = parts, machine, monitor
         self.census = ask_total(parts, begin, machine)
         # With a free bias and one class the optimum is zero, and no gap is a share of that.
-        need_weight(self.census.by_side, 2 if machine.bias is Bias.FREE else 1)
+        need_weight(self.census.by_side, 2 if machine.bias else 1)
         b = 0.0
-        if self.census.alpha > 0.0 and machine.bias is Bias.FREE:  # multipliers to start from
+        if self.census.alpha > 0.0 and machine.bias:  # multipliers to start from
             b = best_bias_parts(parts, machine, self.census.w, b)
         self.best: tuple = (self.census.w, b, None)
         self.tol = monitor.tol
@@ -104,7 +103,7 @@ def finish(parts: Parts, machine: BinarySpec, census: Census, w, b: float):
     """Feasible multipliers, the best bias and the proof: (w, b, certificate)."""
     mean = census.sum_x / max(1, census.alive)
     repair_parts(parts, machine)
-    if machine.bias is Bias.FREE:
+    if machine.bias:
         b = best_bias_parts(parts, machine, w, b)
     certificate, _ = certify_parts(parts, machine, w, b, mean)
     if not certificate.dual >= 0.0:

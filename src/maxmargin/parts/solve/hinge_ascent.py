@@ -156,7 +156,7 @@ class Ascent:
         self.unit = census.sqnorm / max(1, census.alive) or 1.0
         soft = census.softness / max(1, census.alive)
         stiff = STIFFNESS * (self.unit + (soft if machine.squared else SOFTNESS * soft))
-        self.rho = {Bias.FREE: stiff, Bias.PENALIZED: 1.0, Bias.NONE: 0.0}[machine.bias]
+        self.rho = stiff if machine.bias else 0.0
         self.b, self.sigma = 0.0, float(max(1, parts.n_parts))
         self.w_best, self.b_best, self.primal = census.w, 0.0, np.inf
         self.looks = _Looks(machine.bias)
@@ -180,7 +180,7 @@ class Ascent:
 
     def round(self) -> None:
         """One question to all parts, and the best use of their answers."""
-        if self.machine.bias is Bias.FREE:
+        if self.machine.bias:
             self.b += self.rho * self.r
         scales, biases = self.looks.at(self.b, self.r)
         told = Round(
@@ -196,15 +196,12 @@ class Ascent:
         sq = float(self.w @ self.w)
         primal = answer.losses + 0.5 * sq * scales[:, None] ** 2
         dual = float(answer.gains[0] - 0.5 * answer.bent[0, 0]) - 0.5 * sq
-        if self.machine.bias is Bias.PENALIZED:
-            primal = primal + 0.5 * biases**2
-            dual -= 0.5 * self.r**2
         j, k = np.unravel_index(int(primal.argmin()), primal.shape)
         self.looks.follow(int(j), float(biases[k]))
         if primal[j, k] < self.primal:
             self.primal, self.w_best = float(primal[j, k]), scales[j] * self.w
             self.b_best = float(biases[k])
-        if self.machine.bias is Bias.FREE:
+        if self.machine.bias:
             if abs(self.r) > UNBALANCED * float(answer.gains[0]):
                 dual = -np.inf  # so far from feasible that it says nothing
             dual -= 2.0 * abs(self.r) * (abs(self.b_best) + 1.0)
@@ -290,16 +287,16 @@ class _Looks:
 
     def at(self, b: float, r: float) -> tuple[np.ndarray, np.ndarray]:
         scales = self.length + self.wide * SCALES
-        if self.bias is Bias.FREE:
+        if self.bias:
             return scales, np.append(self.middle + self.deep * BIASES, b)
-        return scales, np.array([r if self.bias is Bias.PENALIZED else 0.0])
+        return scales, np.zeros(1)
 
     def follow(self, j: int, b: float) -> None:
         """Go to the best place; wider if it was the outermost, else narrower."""
         self.length += self.wide * float(SCALES[j])
         self.length = min(max(self.length, 0.5), 1.5)
         self.wide *= 0.5 if SCALES[j] == 0.0 else 1.5
-        if self.bias is Bias.FREE:
+        if self.bias:
             step = abs(b - self.middle) / self.deep
             self.middle = b
             self.deep *= 2.0 if step >= 1.0 else max(3.0 * step, 0.2)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.problem.problem import Bias, Problem
+from ...core.problem.problem import Problem
 from ...core.rows.rows import combine, scores, take
 from ...core.solve.contract import Monitor
 from ...core.solve.two_class.lagrangian import NearRows, State, augment
@@ -122,9 +122,7 @@ def solve_near(
     primal = 0.5 * float(state.w @ state.w) + answer.loss
     v = answer.v - answer.r * mu
     dual = answer.gains - 0.5 * float(v @ v)
-    if machine.bias is Bias.PENALIZED:
-        primal, dual = primal + 0.5 * state.b**2, dual - 0.5 * answer.r**2
-    elif machine.bias is Bias.FREE:
+    if machine.bias:
         dual -= abs(answer.r) * (abs(state.b) + 1.0)
     return Nearby(told[0], told[1], primal, dual)
 
@@ -136,10 +134,10 @@ def _solve(chosen: list[Chosen], machine: BinarySpec, mu, w, b, width: float, to
     constant = sum(one.cost for one in chosen)
     v0 = sum(one.pull for one in chosen) - r0 * mu
     hold = float(c[y == -np.sign(r0)].sum())
-    if machine.bias is Bias.FREE and r0 != 0.0 and abs(r0) >= 0.9 * hold:
+    if machine.bias and r0 != 0.0 and abs(r0) >= 0.9 * hold:
         return None, None  # the far rows pull the bias harder than the near ones can hold
     if len(y) == 0:  # the far rows are all there are: a plain square
-        return State(v0, r0 if machine.bias is Bias.PENALIZED else b, a, z), True
+        return State(v0, b, a, z), True
     block = NearRows(stack([one.rows for one in chosen]), y, c, mu, machine.bias, v0, r0)
     state = State(w, b, a, z)
     own = Monitor(

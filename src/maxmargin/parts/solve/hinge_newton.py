@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.problem.problem import Bias
 from ...core.solve.contract import Ending, Monitor, OutOfBudget
 from ...core.solve.semismooth import Terms
 from ...core.solve.two_class.direction import FAINT, solve_scaled
@@ -74,7 +73,7 @@ class Newton:
     ):  # fmt: skip
         self.parts, self.machine, self.monitor = parts, machine, monitor
         d = len(census.w)
-        free = machine.bias is Bias.FREE
+        free = bool(machine.bias)
         self.mu = census.sum_x / max(1, census.alive) if free else np.zeros(d)
         if gram_columns is None:
             gram_columns = GRAM_FAR if parts.far else GRAM_HERE
@@ -221,13 +220,10 @@ class Newton:
 
     def _terms(self, sums: LagrangianSums) -> tuple[Terms, np.ndarray, float]:
         """The pieces of the gap, and the gradient."""
-        bias = self.machine.bias
         g_w = self.w - sums.v
-        g_b = {Bias.FREE: -sums.r, Bias.PENALIZED: self.b - sums.r, Bias.NONE: 0.0}[bias]
+        g_b = -sums.r if self.machine.bias else 0.0
         norm = 0.5 * float(self.w @ self.w)
         primal = norm + sums.loss
-        if bias is Bias.PENALIZED:
-            primal += 0.5 * self.b**2
         stationarity = 0.5 * float(g_w @ g_w) + abs(g_b) * (abs(self.b) + 1.0)
         terms = Terms(sums.complementarity, stationarity, primal, norm)
         self._note(primal, primal - terms.gap)
@@ -237,24 +233,22 @@ class Newton:
         self, told: SmoothedHinge, sums: LagrangianSums, g_w, g_b
     ) -> tuple[np.ndarray, float]:
         """Solve (D + Σ s x̃ x̃ᵀ)(dw, db) = −(g_w, g_b), by Cholesky or by products."""
-        bias = self.machine.bias
-        delta = 1.0 if bias is Bias.PENALIZED else 0.0
         if sums.free == 0:
-            lent = delta + FAINT * max(self.kappa, 2.0) * self.cost
-            return -g_w, 0.0 if bias is Bias.NONE else -g_b / lent
+            lent = FAINT * max(self.kappa, 2.0) * self.cost
+            return -g_w, -g_b / lent if self.machine.bias else 0.0
         if self.sample is not None:
-            return self._conjugate(told, sums, g_w, g_b, delta)
+            return self._conjugate(told, sums, g_w, g_b)
         H, h, rhs = sums.curvature, sums.pull, -g_w
         H[np.diag_indices_from(H)] += 1.0
-        if bias is Bias.NONE:
+        if not self.machine.bias:
             return solve_scaled(H, rhs), 0.0
-        S = sums.stiffness + delta
+        S = sums.stiffness
         H -= np.outer(h, h / S)
         dw = solve_scaled(H, rhs + h * (g_b / S))
         return dw, -(g_b + float(h @ dw)) / S
 
     def _conjugate(
-        self, told: SmoothedHinge, sums: LagrangianSums, g_w, g_b, delta
+        self, told: SmoothedHinge, sums: LagrangianSums, g_w, g_b
     ) -> tuple[np.ndarray, float]:
         """Conjugate gradients, preconditioned by the sample; the bias is one more column."""
         assert self.sample is not None
@@ -267,20 +261,20 @@ class Newton:
             sample.hear(evaluate, told, 0.0, False, False)
         model = sample.model(sums.free, sums.curvature, sums.stiffness, self.mu)
         x, xb = np.zeros(len(g_w)), 0.0
-        res, rb = -g_w, 0.0 if self.machine.bias is Bias.NONE else -g_b
+        res, rb = -g_w, -g_b if self.machine.bias else 0.0
         p, pb = model(res, rb)
         size = float(res @ p) + rb * pb
         goal = ROUGH**2 * size
         for _ in range(PRODUCTS):
             Hp, Hb = ask_total(self.parts, product, self.machine, told, p, pb, self.pending)
             self.pending = False
-            Hp, Hb = Hp + p, Hb + delta * pb
+            Hp = Hp + p
             curvature = float(p @ Hp) + pb * Hb
             if not curvature > 0.0:
                 break
             step = size / curvature
             x, xb, res, rb = x + step * p, xb + step * pb, res - step * Hp, rb - step * Hb
-            if self.machine.bias is Bias.NONE:
+            if not self.machine.bias:
                 rb = 0.0
             y, yb = model(res, rb)
             new = float(res @ y) + rb * yb
@@ -292,8 +286,6 @@ class Newton:
     def _step(self, told: SmoothedHinge, dw, db: float, begin: float, answer) -> float:
         """The root of the increasing, piecewise linear slope, which is ``begin`` at 0."""
         slope, curvature = float(self.w @ dw), float(dw @ dw)
-        if self.machine.bias is Bias.PENALIZED:
-            slope, curvature = slope + self.b * db, curvature + db * db
         steps, lo, hi = STEPS, (0.0, begin), (np.inf, np.inf)
         for look in range(LOOKS):
             slopes = answer + slope + steps * curvature

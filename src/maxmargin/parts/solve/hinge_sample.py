@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...core.problem.problem import Bias, Problem
+from ...core.problem.problem import Problem
 from ...core.rows.gram import column_gram
 from ...core.rows.rows import DenseRows, Rows, as_csr, as_rows, scores, shape, size_of, take
 from ...core.solve.contract import Monitor
@@ -197,9 +197,9 @@ class Model:
     """M⁻¹; the bias is eliminated first."""
 
     def __init__(self, rows: Rows, index, s, D, stiffness: float, mu, machine: BinarySpec):
-        self.free = machine.bias is not Bias.NONE
+        self.free = bool(machine.bias)
         d = shape(rows)[1]
-        self.S = max(stiffness + float(machine.bias is Bias.PENALIZED), np.finfo(float).tiny)
+        self.S = max(stiffness, np.finfo(float).tiny)
         self.h, self.scale = np.zeros(d), np.ones(d)
         self.inverse: Factored | Thin | Diagonal = Diagonal(D)
         if len(index) == 0:

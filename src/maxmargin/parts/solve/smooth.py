@@ -142,7 +142,7 @@ class SmoothSearch:
         loss, g = self.parts.total(slopes, x, self.mu, self.asked, self.sharp)
         g = g.copy()
         g[:-1] += x[:-1]
-        if self.asked.bias is not Bias.FREE:
+        if not self.asked.bias:
             g[-1] = 0.0
         return float(loss) + _half(x), g
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.certify.certificate import Certificate, sums
 from ...core.problem.losses import Hinge
-from ...core.problem.problem import Bias, two_class_summary
+from ...core.problem.problem import two_class_summary
 from ...core.rows.rows import combine
 from .plane import HingeTask, Multipliers, StreamPlane
 from .rows import StreamedRows
@@ -50,16 +50,13 @@ def certify_hinge(
         odd = np.flatnonzero((alpha != np.where(z > 0.0, c, 0.0)) | (np.abs(z) < UNSURE))
         odd_rows.append(odd + first)
         odd_alpha.append(alpha[odd])
-    if task.bias is not Bias.FREE:
+    if not task.bias:
         w_alpha += r * mu
     primal = task.norm(plane) + loss
     dual = -0.5 * float(w_alpha @ w_alpha) - conjugate
     drift = float(np.linalg.norm(plane.w - w_alpha))
     residual = abs(plane.b)
-    if task.bias is Bias.PENALIZED:
-        dual -= 0.5 * r * r
-        drift, residual = float(np.hypot(drift, plane.b - r)), 0.0
-    elif task.bias is Bias.FREE:
+    if task.bias:
         residual = abs(r) / max(mass, np.finfo(float).tiny)
     certificate = Certificate(
         primal=primal,

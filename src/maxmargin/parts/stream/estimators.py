@@ -19,6 +19,7 @@ from ...core.rows.rows import scores
 from ...core.solve.contract import Ending, Monitor
 from ...core.solve.perceptron.passes import Halt, run_passes
 from ...core.solve.perceptron.updates import Rule
+from ...models.bias_column import fit_joined
 from ...models.fitting import warn_unless_reached
 from ...models.perceptron.inputs import check_plan
 from ...models.perceptron.perceptron import farewell
@@ -108,6 +109,10 @@ def _judged(ending: Ending, certificate, tol: float) -> Ending:
 
 def fit_svm(estimator, rows: StreamedRows, monitor: Monitor, sample: RowBuffer) -> Ending:
     """Two classes, all classes at once, or several machines of two classes side by side."""
+    if estimator._bias_column:
+        with rows.with_ones():
+            more, norm = sample.with_ones(), estimator._form().norm
+            return fit_joined(estimator, lambda inner: fit_svm(inner, rows, monitor, more), norm)
     k = len(rows.classes)
     loss = LOSSES[one_of("loss", estimator.loss, LOSSES)]
     one_of("multiclass", estimator.multiclass, ["max", "sum", "rest", "pairs"])

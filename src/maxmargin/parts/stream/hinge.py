@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.problem.losses import Hinge
-from ...core.problem.problem import Bias, Problem
+from ...core.problem.problem import Problem
 from ...core.rows.rows import Rows, as_rows, combine
 from ...core.solve.contract import Ending, Monitor, OutOfBudget, Point
 from ...core.solve.semismooth import Terms
@@ -92,7 +92,7 @@ def solve_sample(task: HingeTask, sample: RowBuffer) -> tuple[Point, np.ndarray]
     if ending is Ending.INTERRUPTED:
         raise KeyboardInterrupt
     task.monitor.n_iter += inner.n_iter
-    mu = combine(problem.rows, np.full(m, 1.0 / m)) if task.bias is Bias.FREE else np.zeros(d)
+    mu = combine(problem.rows, np.full(m, 1.0 / m)) if task.bias else np.zeros(d)
     return point, mu
 
 
@@ -324,22 +324,19 @@ class HingeSearch:
     def _reduced(self, state: State, y, c) -> float:
         """The objective with all other rows frozen: what the next pass would find if they were."""
         value = 0.5 * float(state.w @ state.w) + float(c @ np.maximum(state.z, 0.0))
-        value += self.constant - float(self.pull @ state.w) - self.r0 * state.b
-        return value + 0.5 * state.b**2 if self.task.bias is Bias.PENALIZED else value
+        return value + (self.constant - float(self.pull @ state.w) - self.r0 * state.b)
 
     def _offer(self, rows: Rows, y, c, a) -> None:
         """The bound that the multipliers a of the shelf, with those of frozen rows, prove."""
         a = np.clip(a, 0.0, c)
-        if self.task.bias is Bias.FREE:
+        if self.task.bias:
             a = balanced(a, c, y, self.r0)
         r = self.r0 + float(a @ y)
-        if self.task.bias is Bias.FREE and abs(r) > 1e-9 * (self.constant + float(a.sum())):
+        if self.task.bias and abs(r) > 1e-9 * (self.constant + float(a.sum())):
             return  # they prove nothing
         step = a * y
         v = self.pull + combine(rows, step) - float(step.sum()) * self.mu
         dual = self.constant + float(a.sum()) - 0.5 * float(v @ v)
-        if self.task.bias is Bias.PENALIZED:
-            dual -= 0.5 * r * r
         if dual > self.dual:
             self.dual = dual
             self.multipliers = Multipliers(self.best, self.shelf.ids[: len(a)].copy(), a)

@@ -58,5 +58,4 @@ class HingeTask(NamedTuple):
         return as_rows(block.X), y, c
 
     def norm(self, plane: StreamPlane) -> float:
-        half = 0.5 * float(plane.w @ plane.w)
-        return half + 0.5 * plane.b**2 if self.bias is Bias.PENALIZED else half
+        return 0.5 * float(plane.w @ plane.w)

@@ -11,6 +11,7 @@ from numba import njit
 from scipy import sparse
 
 from ...core.rows.rows import Rows, as_rows
+from ...models.bias_column import with_ones
 
 # Bytes that go with a row besides its features: label, cost, number and slack, and the vectors of
 # that length which a solver makes.
@@ -89,6 +90,16 @@ class RowBuffer:
 
     def rows(self) -> Rows:
         return as_rows(self.matrix())
+
+    def with_ones(self) -> RowBuffer:
+        """The same rows with one more column, which is 1; these here are let go."""
+        m, size = self.count, self.size + self.count * (self.dtype.itemsize + 4)
+        more = RowBuffer(size, self.width + 1, self.dtype, self.sparse)
+        X = with_ones(self.matrix())
+        more.put(X, self.y[:m], self.c[:m], self.ids[:m], self.z[:m])
+        more.below = self.below
+        self.drop()
+        return more
 
     def clear(self) -> None:
         self.count = self.stored = 0

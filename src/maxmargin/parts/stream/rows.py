@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
+from ...models.bias_column import with_ones
 from ...models.labels import label_codes
 from ..files.fingerprints import ChangedError
 from ..files.labels import MOST_NUMBERS
@@ -133,7 +134,7 @@ class StreamedRows(Parts):
         self.told = told or (lambda *_: None)
         self.passes = 0
         self.memories = Memories(folder.cache, memory.kept)
-        self.n, self.sparse = 0, False
+        self.n, self.sparse, self.ones = 0, False, False
         self.reader: CacheReader | None = None
         self.by_class: np.ndarray | None = None
         self.tally = StreamTally()
@@ -277,6 +278,15 @@ class StreamedRows(Parts):
         """From now on multiply every weight by that of its class."""
         self.by_class = by_class
 
+    @contextmanager
+    def with_ones(self) -> Iterator[None]:
+        """Within, every row has one more column, which is 1."""
+        self.ones, self.n_features = True, self.n_features + 1
+        try:
+            yield
+        finally:
+            self.ones, self.n_features = False, self.n_features - 1
+
     def blocks(self) -> Iterator[tuple[int, Block]]:
         """One pass: the number of the first row, and the rows, of one block after another."""
         self._check_same()
@@ -288,7 +298,7 @@ class StreamedRows(Parts):
             if self.by_class is not None:
                 own = self.by_class[codes]
                 weight = own if weight is None else weight * own
-            yield start, Block(block.X, codes, weight)
+            yield start, Block(with_ones(block.X) if self.ones else block.X, codes, weight)
             done = start + len(codes)
             self.told(self.passes, done, self.n)
         if done != self.n:
@@ -315,7 +325,7 @@ class StreamedRows(Parts):
             if self.sparse:
                 X = sparse.csr_matrix(
                     (X.data, X.indices - np.int32(self.base), X.indptr),
-                    shape=(X.shape[0], self.n_features),
+                    shape=(X.shape[0], self.n_features - self.ones),
                 )
             yield start, Block(X, self.place[codes], chunk.weight)
             start += len(codes)

@@ -28,6 +28,7 @@ from ...core.problem.losses import LOSSES, Hinge
 from ...core.problem.problem import Bias
 from ...core.rows.rows import scores, sqnorms
 from ...core.solve.contract import Monitor
+from ...models.bias_column import prove_joined
 from ...models.fitting import make_monitor
 from ...models.svm.reduced import together
 from ..certify.many_class import certify_class_parts, repair_class_parts
@@ -137,6 +138,9 @@ class Listed:
 
 
 def _svm(model, rows: StreamedRows, monitor: Monitor) -> Certificate:
+    if model._bias_column:
+        with rows.with_ones():
+            return prove_joined(model, lambda inner: _svm(inner, rows, monitor))
     k = len(model.classes_)
     if k > 2 and model.multiclass in ("max", "sum"):
         return _joint(model, rows, monitor)

@@ -25,7 +25,7 @@ class Frame:
     def __init__(self, rows: Rows, alive: np.ndarray, k: int, bias: Bias):
         self.alive, self.k, self.bias = alive, k, bias
         d = shape(rows)[1]
-        free = bias is Bias.FREE
+        free = bool(bias)
         self.mu, self.rotation = np.zeros(d), None
         if isinstance(rows, SparseRows) and len(alive) * d > MOST_VALUES:
             X = as_csr(rows)[alive].astype(np.float64)
@@ -37,7 +37,7 @@ class Frame:
                 self.rotation, R = qr(X.T, mode="economic")
                 X = np.ascontiguousarray(R.T)
         self.E = np.ones(X.shape[1])
-        if bias is not Bias.NONE:
+        if bias:
             one = np.ones((len(alive), 1))
             stack = sparse.hstack if sparse.issparse(X) else np.hstack
             X = stack([X, one])
@@ -49,7 +49,7 @@ class Frame:
         V = np.zeros((self.k, len(self.E)))
         turned = W if self.rotation is None else W @ self.rotation
         V[:, : turned.shape[1]] = turned
-        if self.bias is not Bias.NONE:
+        if self.bias:
             V[:, -1] = b + W @ self.mu
         return V - V.mean(axis=0)
 
@@ -57,7 +57,7 @@ class Frame:
         """Back to W and b, with Σ_c W_c = 0 and, where b is free, Σ_c b_c = 0."""
         V = V - V.mean(axis=0)
         W, b = V, np.zeros(len(V))
-        if self.bias is not Bias.NONE:
+        if self.bias:
             W, b = V[:, :-1], V[:, -1]
         W = np.array(W) if self.rotation is None else W @ self.rotation.T
         return W, b - W @ self.mu

@@ -17,7 +17,6 @@ import numpy as np
 from ...certify.circulation import into_domain
 from ...certify.multiclass import signed
 from ...problem.multiclass import MulticlassProblem
-from ...problem.problem import Bias
 from ...rows.class_products import class_combine, compressed, padded
 from ...rows.rows import combine, scores, size_of, sqnorms
 from ..contract import ClassPoint, Ending, Monitor, OutOfBudget
@@ -73,7 +72,7 @@ class ClassDescent:
         self.problem, self.monitor, self.rates = problem, monitor, RATES[type(problem.loss)]
         self.rows = rows = compressed(problem.rows)
         n, d = problem.shape
-        free = problem.bias is Bias.FREE
+        free = bool(problem.bias)
         self.mu = combine(rows, np.full(n, 1.0 / n)) if free else np.zeros(d)
         self.mm = float(self.mu @ self.mu)
         centre = scores(rows, self.mu) if free else np.zeros(n)
@@ -82,8 +81,7 @@ class ClassDescent:
         unit = max(float(q[alive].mean()), 1e-300)
         # When C is so small that the weights hardly matter, biases must still move by a margin.
         soft = max(STIFFNESS * unit, 1.0 / max(float(problem.c.sum()), 1e-300))
-        stiff = {Bias.FREE: soft, Bias.PENALIZED: 1.0, Bias.NONE: 0.0}
-        self.tau = stiff[problem.bias]
+        self.tau = soft if free else 0.0
 
         self.points = np.zeros(n, dtype=ROW)
         self.points["y"], self.points["c"], self.points["centre"] = problem.y, problem.c, centre
@@ -170,7 +168,7 @@ class ClassDescent:
                 if (gap < FINE or idle > 1) and self.beta.dtype == np.float32:
                     self._take(np.float64)
                     idle = 0
-            self.leap(make=idle == 0 or self.problem.bias is not Bias.FREE)
+            self.leap(make=idle == 0 or not self.problem.bias)
         return Ending.STALLED
 
     def epoch(self) -> None:
@@ -189,7 +187,7 @@ class ClassDescent:
             )  # fmt: skip
         self.speed = float(np.sqrt(moved / max(1, count)))
         self.clock += self.speed
-        if problem.bias is Bias.FREE:
+        if problem.bias:
             self.b += self.tau * self.r
             self.h += self.tau * self.r
             if count == 0:  # nobody was awake to feel it
@@ -226,7 +224,7 @@ class ClassDescent:
             self.points, self.beta, self.U, self.r, self.h, self.room, self.kept,
         )  # fmt: skip
         owed = 0.0
-        if problem.bias is Bias.FREE and len(self.kept):
+        if problem.bias and len(self.kept):
             shift, losses, owed = best_shift(
                 self.rates, self.points, problem.k, self.beta, self.kept, losses
             )
@@ -235,10 +233,8 @@ class ClassDescent:
             self.clock += PATIENCE * float(np.ptp(shift))  # rows asleep feel it, too
         level = self.b + (self.tau + self.mm) * self.r - self.h  # U μ
         half = 0.5 * (square_sum(self.U) + float(self.r @ (self.mm * self.r - 2.0 * level)))
-        if problem.bias is Bias.PENALIZED:
-            half += 0.5 * float(self.r @ self.r)
         primal, dual = half + losses, self._gain() - half
-        if problem.bias is Bias.FREE:
+        if problem.bias:
             dual -= float((self.b + self.tau * self.r) @ self.r) + owed
         self.monitor.record(primal, dual)
         if primal < self.primal:
@@ -262,5 +258,4 @@ class ClassDescent:
         k = self.problem.k
         U, r, h = (self.U, self.r, self.h) if reached or self.best is None else self.best
         W = weights(U, self.mu, r, k).T
-        b = r if self.problem.bias is Bias.PENALIZED else h
-        return ClassPoint(W, np.array(b[:k]), self.beta[:, :k])
+        return ClassPoint(W, np.array(h[:k]), self.beta[:, :k])

@@ -2,7 +2,7 @@
 
     min over V    ½ Σ_cj E_j V_cj² + Σ c_i ℓ(s_i, y_i),        s_i = V z_i
 
-z_i = (x_i − μ, 1), V = [W b]; E = 1, and for the bias 0 (free) or 1 (penalised).  Given
+z_i = (x_i − μ, 1), V = [W b]; E = 1, and for the bias 0.  Given
 multipliers β⁰ and stiffnesses A_i = 1/σ_i, one outer step minimises the smooth function in
 which row i pays the maximum that ``row_subproblem.py`` computes; its gradient in s_i is (β_c for
 c ≠ y, −Σβ for y).  That vector is row i of B, so the gradient in V is VE + BᵀZ.

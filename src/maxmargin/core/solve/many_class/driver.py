@@ -19,7 +19,6 @@ from ...certify.conclude import first_that_proves, lengthened
 from ...certify.multiclass import certify_classes
 from ...problem.class_losses import MaxHinge, SumHinge, class_value
 from ...problem.multiclass import MulticlassProblem
-from ...problem.problem import Bias
 from ...rows.rows import combine, sqnorms
 from ..contract import ClassPoint, Ending, Monitor, Step, settled
 from ..threads import one_blas_thread
@@ -76,7 +75,7 @@ def choose_classes(problem: MulticlassProblem) -> tuple[str, str]:
 def stiffness(problem: MulticlassProblem) -> float:
     """The mean of C‖x − mean‖²: how strongly a row's multipliers pull on its own scores."""
     n, _ = problem.shape
-    mean = combine(problem.rows, np.full(n, 1.0 / n)) if problem.bias is Bias.FREE else np.zeros(1)
+    mean = combine(problem.rows, np.full(n, 1.0 / n)) if problem.bias else np.zeros(1)
     q = float(sqnorms(problem.rows).mean()) - float(mean @ mean)
     return float(problem.c.mean()) * q
 
@@ -168,7 +167,7 @@ def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) ->
     if not (np.isfinite(W).all() and np.isfinite(b).all()):  # overflow: the origin is better
         W, b = np.zeros_like(W), np.zeros_like(b)
     beta = repair_classes(problem, beta if np.isfinite(beta.sum()) else np.zeros_like(beta))
-    free = problem.bias is Bias.FREE
+    free = bool(problem.bias)
     if problem.hard:
         b = middle_biases(problem, W, b, beta) if free else b
         W, b, beta = unit_class_margin(problem, ClassPoint(W, b, beta))

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...certify.circulation import repair_classes
-from ...certify.multiclass import certify_classes, residual, signed
+from ...certify.multiclass import certify_classes, signed
 from ...certify.separability import (
     NotSeparableError,
     Separation,
@@ -23,7 +23,6 @@ from ...certify.separability import (
 )
 from ...problem.class_losses import MaxHinge
 from ...problem.multiclass import MulticlassProblem
-from ...problem.problem import Bias
 from ...rows.class_products import class_combine, score_chunks
 from ...rows.rows import DenseRows, as_csr, spread, sqnorms
 from ..contract import ClassPoint, Ending, Monitor
@@ -96,8 +95,6 @@ def unit_class_margin(problem: MulticlassProblem, point: ClassPoint) -> ClassPoi
     beta = repair_classes(problem, beta)
     W_beta = class_combine(problem.rows, problem.k, signed(problem, beta))
     norm = float(np.sum(W_beta * W_beta))
-    if problem.bias is Bias.PENALIZED:
-        norm += float(np.sum(residual(problem, beta) ** 2))
     return ClassPoint(W, b, beta * (float(beta.sum()) / norm) if norm > 0.0 else beta)
 
 
@@ -144,7 +141,7 @@ def _difference_columns(problem: MulticlassProblem, row, wrong) -> np.ndarray:
         stored = as_csr(rows)[some]
         used = np.unique(stored.indices)
         X, columns = stored[:, used].toarray().astype(np.float64), columns[used]
-    if problem.bias is not Bias.NONE:
+    if problem.bias:
         X, columns = np.column_stack([X - X.mean(axis=0), np.ones(len(X))]), np.append(columns, 1.0)
     X /= columns
     m, p = len(row), X.shape[1]

@@ -14,7 +14,6 @@ import numpy as np
 
 from ...certify.label_pairs import by_example, outflow, repair_label_pairs
 from ...problem.label_pairs import LabelPairsProblem
-from ...problem.problem import Bias
 from ...rows.class_products import class_combine, padded
 from ...rows.rows import combine, scores, sqnorms
 from ..contract import ClassPoint, Ending, Monitor, OutOfBudget
@@ -56,7 +55,7 @@ class _Descent:
         self.problem, self.monitor = problem, monitor
         n, d = problem.shape
         k, rows = problem.k, problem.rows
-        self.free = problem.bias is Bias.FREE
+        self.free = bool(problem.bias)
         self.mu = combine(rows, np.full(n, 1.0 / n)) if self.free else np.zeros(d)
         centre = scores(rows, self.mu)
         far = float(self.mu @ self.mu)

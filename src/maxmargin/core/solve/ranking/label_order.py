@@ -16,7 +16,6 @@ from scipy.sparse.csgraph import connected_components
 
 from ...certify.label_pairs import pair_slacks
 from ...problem.label_pairs import LabelPairsProblem
-from ...problem.problem import Bias
 
 # Lifted by this much more than needed, relatively: rounding must not leave a slack.
 SPARE = 1e-9
@@ -24,7 +23,7 @@ SPARE = 1e-9
 
 def cycles(problem: LabelPairsProblem) -> tuple[np.ndarray, np.ndarray]:
     """The group of every class, and which pairs lie within one; without free biases all do."""
-    if problem.bias is not Bias.FREE:
+    if not problem.bias:
         return np.zeros(problem.k, dtype=np.int64), np.ones(len(problem.c), dtype=bool)
     arcs = np.ones(len(problem.c)), (problem.winner, problem.loser)
     graph = csr_array(arcs, shape=(problem.k, problem.k))

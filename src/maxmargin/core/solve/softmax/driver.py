@@ -22,7 +22,7 @@ from ...certify.conclude import first_that_proves
 from ...certify.softmax import balanced
 from ...problem.class_losses import Softmax
 from ...problem.multiclass import MulticlassProblem
-from ...problem.problem import Bias, Problem
+from ...problem.problem import Problem
 from ...rows.rows import DenseRows, scores, take
 from ..contract import Ending, Monitor, Step, settled
 from ..threads import one_blas_thread
@@ -214,7 +214,7 @@ def finish(problem, W, b, ending: Ending) -> Proved:
         b, certificate = balanced(problem, W, b)
         return Proved((W, b), certificate, ending)
     f = scores(problem.rows, W[0])
-    bias = best_bias(problem, f, float(b[0])) if problem.bias is Bias.FREE else 0.0
+    bias = best_bias(problem, f, float(b[0])) if problem.bias else 0.0
     certificate = _certify_at(problem, W[0], bias, f, bias)
     return Proved((W, np.array([bias])), certificate, ending)
 
@@ -225,9 +225,7 @@ def certify_logistic(problem: Problem, w: np.ndarray, b: float) -> Certificate:
     They obey Σ αy = 0 if b is the best bias; for another b they are taken at the best one.
     """
     f = scores(problem.rows, w)
-    return _certify_at(
-        problem, w, b, f, best_bias(problem, f, b) if problem.bias is Bias.FREE else b
-    )
+    return _certify_at(problem, w, b, f, best_bias(problem, f, b) if problem.bias else b)
 
 
 def _certify_at(problem: Problem, w, b: float, f, at: float) -> Certificate:

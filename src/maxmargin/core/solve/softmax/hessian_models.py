@@ -145,7 +145,7 @@ class Whole:
     costly = True
 
     def __init__(self, products: Products, p: Callable[[np.ndarray], np.ndarray], seed, bias):
-        self.p, self.k, self.free = p, products.k, bias is Bias.FREE
+        self.p, self.k, self.free = p, products.k, bool(bias)
         self.index = products.sample(FEW_ROWS, seed)
         self.exact = len(self.index) == np.count_nonzero(products.c)
         self.X = np.column_stack([products.centred(self.index), np.ones(len(self.index))])
@@ -217,7 +217,7 @@ class Sampled:
     costly = True
 
     def __init__(self, products: Products, bends, seed: int, bias: Bias):
-        self.products, self.bends, self.free = products, bends, bias is Bias.FREE
+        self.products, self.bends, self.free = products, bends, bool(bias)
         self.index = products.sample(enough_rows(products.d), seed)
         self.scale = float(products.c.sum()) / float(products.c[self.index].sum())
         m, d = len(self.index), products.d

@@ -23,7 +23,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.blas import daxpy
 
-from ...problem.problem import Bias
 from ..contract import Ending, Monitor, OutOfBudget
 from .hessian_models import Kronecker, Model
 from .path_state import Known, Pair, PathPoint
@@ -100,7 +99,7 @@ class QuasiNewton:
         elif start is not None:
             W, b = start
             self.x[:-1], self.x[-1] = W.T, b + W @ self.products.mu
-        elif loss.bias is Bias.FREE:
+        elif loss.bias:
             self.x[-1] = loss.start()
         self.early = EARLY if start is None and before is None else 0
 
@@ -187,7 +186,7 @@ class QuasiNewton:
     def gradient(self) -> np.ndarray:
         g = self.products.combine(self.loss.errors)
         g[:-1] += self.x[:-1]
-        if self.loss.bias is not Bias.FREE:
+        if not self.loss.bias:
             g[-1] = 0.0
         return g
 

@@ -19,7 +19,7 @@ from scipy.special import entr
 
 from ...problem.exponential import exponentials
 from ...problem.multiclass import MulticlassProblem
-from ...problem.problem import Bias, Problem
+from ...problem.problem import Problem
 from .hessian_models import FEW_ROWS, Kronecker, Model, Sampled, Whole
 from .products import Products
 
@@ -36,7 +36,7 @@ MANY_CLASSES = 1500
 class SoftmaxLoss:
     def __init__(self, problem: MulticlassProblem, mu: np.ndarray | None = None):
         self.problem, self.bias = problem, problem.bias
-        self.products = Products(problem.rows, problem.c, problem.k, problem.bias is Bias.FREE, mu)
+        self.products = Products(problem.rows, problem.c, problem.k, bool(problem.bias), mu)
         self.make_room()
         self.total = float(problem.c.sum())
 
@@ -60,7 +60,7 @@ class SoftmaxLoss:
 
     def unweighted(self) -> float:
         """The objective without weights, with the best biases if they are free."""
-        if self.bias is not Bias.FREE:
+        if not self.bias:
             return self.at_rest()
         shares = np.bincount(self.problem.y, weights=self.problem.c, minlength=self.problem.k)
         return float(entr(shares / shares.sum()).sum() * shares.sum())
@@ -117,7 +117,7 @@ class SoftmaxLoss:
 class LogisticLoss:
     def __init__(self, problem: Problem, mu: np.ndarray | None = None):
         self.problem, self.bias = problem, problem.bias
-        self.products = Products(problem.rows, problem.c, 1, problem.bias is Bias.FREE, mu)
+        self.products = Products(problem.rows, problem.c, 1, bool(problem.bias), mu)
         self.make_room()
         self.total = float(problem.c.sum())
 
@@ -133,7 +133,7 @@ class LogisticLoss:
         return self.total * math.log(2.0)
 
     def unweighted(self) -> float:
-        if self.bias is not Bias.FREE:
+        if not self.bias:
             return self.at_rest()
         y, c = self.problem.y, self.problem.c
         shares = np.array([c[y > 0].sum(), c[y < 0].sum()])

@@ -15,7 +15,6 @@ import numpy as np
 from ...certify.certificate import Certificate
 from ...certify.softmax import balanced
 from ...problem.multiclass import MulticlassProblem
-from ...problem.problem import Bias
 from ...rows.class_products import class_combine, padded
 from ...rows.rows import combine, scores, size_of, sqnorms
 from ..contract import Ending, Monitor, OutOfBudget
@@ -59,7 +58,7 @@ class SoftmaxDescent:
         n, d = problem.shape
         self.problem, self.monitor = problem, monitor
         k, self.width = problem.k, padded(problem.k)
-        free = problem.bias is Bias.FREE
+        free = bool(problem.bias)
         self.mu = combine(problem.rows, problem.c / problem.c.sum()) if free else np.zeros(d)
         centre = scores(problem.rows, self.mu)
         q = np.maximum(sqnorms(problem.rows) - 2.0 * centre + float(self.mu @ self.mu), 0.0)
@@ -122,7 +121,7 @@ class SoftmaxDescent:
         W = class_combine(self.problem.rows, k, steps)
         self.U = np.zeros((W.shape[1], self.width), dtype=np.float32)
         self.U[:, :k] = W.T
-        self.r = self.wide(r if self.problem.bias is Bias.FREE else 0.0)
+        self.r = self.wide(r if self.problem.bias else 0.0)
         self.h = self.offset - self.wide(W @ self.mu) + np.float32(self.pull) * self.r
 
     def loop(self) -> Ending:
@@ -157,7 +156,7 @@ class SoftmaxDescent:
                 self.points, self.logs, self.U, self.r, self.h, *self.room,
             )  # fmt: skip
             gap, loss = gap + more, loss + lost
-        if self.problem.bias is Bias.FREE:
+        if self.problem.bias:
             step = np.float32(self.tau) * self.r
             self.offset += step
             self.h += step

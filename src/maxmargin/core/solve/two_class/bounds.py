@@ -18,7 +18,7 @@ from numba import njit
 from ...certify.bias import best_bias
 from ...certify.repair import repair
 from ...problem.losses import conjugate, slope, value
-from ...problem.problem import Bias, Problem
+from ...problem.problem import Problem
 
 # Where the best scale of w is looked for, and how closely: to 1e-8, for a gap of 1e-6 (twelve
 # halvings take 10 to 30 % more epochs there at C = 100).
@@ -48,26 +48,22 @@ def primal_bound(problem: Problem, f: np.ndarray, sq: float, b: float) -> Primal
     if problem.hard:
         return _hard_primal(problem, f, sq, b)
     loss, y, c = problem.loss, problem.y, problem.c
-    if problem.bias is Bias.FREE:
+    if problem.bias:
         s = _good_scale(loss, y, c, f, b, sq)
         b = best_bias(problem, s * f, b)
         return Primal(_objective(loss, y, c, f, b, sq, s), s, b)
-    f = f + b  # a penalised bias is one more weight, and scaled like the others
-    sq += b * b
     s = _good_scale(loss, y, c, f, 0.0, sq)
-    return Primal(_objective(loss, y, c, f, 0.0, sq, s), s, s * b)
+    return Primal(_objective(loss, y, c, f, 0.0, sq, s), s, 0.0)
 
 
 def _hard_primal(problem: Problem, f, sq, b) -> Primal:
     """Scaled so that the closest point has margin 1; infinite while some point is misplaced."""
-    if problem.bias is Bias.FREE:
+    if problem.bias:
         b = best_bias(problem, f)
     alive = problem.c > 0
     closest = float((problem.y * (f + b))[alive].min())
     if closest <= 0.0:
         return Primal(np.inf, 1.0, b)
-    if problem.bias is Bias.PENALIZED:
-        sq += b * b
     return Primal(0.5 * sq / closest**2, 1.0 / closest, b / closest)
 
 
@@ -76,8 +72,6 @@ def dual_bound(problem: Problem, f: np.ndarray, sq: float, lengths, alpha) -> Du
     feasible = repair(problem, alpha)
     delta = feasible - alpha
     sq += 2.0 * float((delta * problem.y) @ f) + float(np.abs(delta) @ lengths) ** 2
-    if problem.bias is Bias.PENALIZED:
-        sq += float(feasible @ problem.y) ** 2
     if not problem.hard:
         return Dual(_gain(problem.loss, problem.c, problem.cap, feasible) - 0.5 * sq, feasible)
     # Without a box the multipliers may be scaled at will: the best scale is Σα / ‖w‖².

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...problem.losses import SquaredHinge
-from ...problem.problem import Bias, Problem
+from ...problem.problem import Problem
 from ...rows.rows import combine, scores, size_of, sqnorms
 from ..contract import Ending, Monitor, OutOfBudget, Point, origin
 from .bounds import Dual, Primal, dual_bound, primal_bound
@@ -74,7 +74,7 @@ class Descent:
         self.bend = _curvature(problem)
         soft = self.bend[alive] if self.bend.any() else SOFTNESS / problem.c[alive]
         stiff = STIFFNESS * (unit + float(soft.mean()))
-        self.rho = {Bias.FREE: stiff, Bias.PENALIZED: 1.0, Bias.NONE: 0.0}[problem.bias]
+        self.rho = stiff if problem.bias else 0.0
         self.lengths = np.sqrt(q)
 
         self.points = np.zeros(n, dtype=POINT)
@@ -106,7 +106,7 @@ class Descent:
         self.points["alpha"] = alpha
         self.w = combine(problem.rows, alpha * problem.y)
         self.now.r = float(alpha @ problem.y)
-        self.now.b = float(start.b) if problem.bias is Bias.FREE else 0.0
+        self.now.b = float(start.b) if problem.bias else 0.0
         w = np.asarray(start.w, dtype=np.float64)
         self._offer(primal_bound(problem, scores(problem.rows, w), float(w @ w), start.b), w)
 
@@ -139,7 +139,7 @@ class Descent:
         if last == begun:
             raise OutOfBudget(Ending.ITERATIONS)
         due = march(
-            problem.loss, problem.rows, self.bend, self.rho, problem.bias is Bias.FREE,
+            problem.loss, problem.rows, self.bend, self.rho, bool(problem.bias),
             self.stride, self.slice, last, outlook, self.states, self.points, self.w, self.past,
         )  # fmt: skip
         monitor.step(int(self.now.epochs) - begun)
@@ -173,8 +173,7 @@ class Descent:
             self.refresh()
         f, sq = scores(problem.rows, self.w), float(self.w @ self.w)
         now = self.now
-        b = float(now.r if problem.bias is Bias.PENALIZED else now.b)
-        self._offer(primal_bound(problem, f, sq, b), self.w)
+        self._offer(primal_bound(problem, f, sq, float(now.b)), self.w)
         alpha = self.points["alpha"].copy()
         dual = dual_bound(problem, f, sq, self.lengths, alpha)
         if dual.value > self.dual.value:

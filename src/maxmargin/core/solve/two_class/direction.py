@@ -1,9 +1,8 @@
 """One Newton direction: solve  (D + Σ s_i x̃_i x̃_iᵀ) (dw, db) = −(g_w, g_b).
 
-x̃ = (x − μ, 1), D = diag(1, …, 1, δ) with δ = 1 for a penalised bias and almost 0 for a
-free one.  The smaller of the two equal systems is factored, d × d or m × m for m chosen
-rows, with b eliminated first and the diagonal scaled to one: features of any scale then
-cost no accuracy.
+x̃ = (x − μ, 1), D = diag(1, …, 1, 0).  The smaller of the two equal systems is factored, d × d
+or m × m for m chosen rows, with b eliminated first and the diagonal scaled to one: features of
+any scale then cost no accuracy.
 """
 
 from __future__ import annotations
@@ -24,40 +23,38 @@ def newton_direction(rows: AnyRows, index, sigma, mu, bias: Bias, g_w, g_b) -> t
     """(dw, db) from the rows named by ``index``, row i having curvature ``sigma[i]``."""
     _, d = shape(rows)
     s = sigma[index]
-    delta = 1.0 if bias is Bias.PENALIZED else 0.0
     if len(index) == 0:
-        lent = delta + FAINT * float(sigma.max())
-        return -g_w, 0.0 if bias is Bias.NONE else -g_b / lent
+        return -g_w, -g_b / (FAINT * float(sigma.max())) if bias else 0.0
     if len(index) < d:
-        return _through_points(weighted_rows(rows, index, s, mu), s, bias, delta, g_w, g_b)
-    return _through_columns(*column_gram(rows, index, s, mu), s, bias, delta, g_w, g_b)
+        return _through_points(weighted_rows(rows, index, s, mu), s, bias, g_w, g_b)
+    return _through_columns(*column_gram(rows, index, s, mu), s, bias, g_w, g_b)
 
 
-def _through_columns(G, h, s, bias, delta, g_w, g_b):
+def _through_columns(G, h, s, bias: Bias, g_w, g_b):
     """Factor I + G − h hᵀ/S, where S is the bias's own curvature."""
     H = G
     np.einsum("ii->i", H)[:] += 1.0  # a view of the diagonal
     rhs = -g_w
-    if bias is not Bias.NONE:
-        S = float(s.sum()) + delta
+    if bias:
+        S = float(s.sum())
         H -= np.outer(h, h / S)
         rhs = rhs + h * (g_b / S)
     dw = solve_scaled(H, rhs)
-    db = 0.0 if bias is Bias.NONE else -(g_b + float(h @ dw)) / S
+    db = -(g_b + float(h @ dw)) / S if bias else 0.0
     return dw, db
 
 
-def _through_points(A, s, bias, delta, g_w, g_b):
+def _through_points(A, s, bias: Bias, g_w, g_b):
     """Factor K = I + AAᵀ;  (I + AᵀA)⁻¹ g = g − Aᵀ K⁻¹ A g  (the "other" normal equations)."""
     K = A @ A.T
     np.einsum("ii->i", K)[:] += 1.0
     e = np.sqrt(s)
     solved = solve_scaled(K, np.column_stack([A @ g_w, e]))
     Ag, Ke = solved[:, 0], solved[:, 1]
-    if bias is Bias.NONE:
+    if not bias:
         return A.T @ Ag - g_w, 0.0
     # e·Ke is the Schur complement of b, without the cancellation of forming it.
-    db = (float(e @ Ag) - g_b) / (float(e @ Ke) + delta)
+    db = (float(e @ Ag) - g_b) / float(e @ Ke)
     return A.T @ (Ag - db * Ke) - g_w, db
 
 

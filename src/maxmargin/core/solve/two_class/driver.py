@@ -18,7 +18,7 @@ from ...certify.bias import best_bias
 from ...certify.certificate import Certificate, certify
 from ...certify.conclude import first_that_proves, lengthened
 from ...certify.repair import repair
-from ...problem.problem import Bias, Problem
+from ...problem.problem import Problem
 from ...rows.pairs import PairRows
 from ...rows.rows import DenseRows, combine, scores, sqnorms
 from ..contract import Ending, Monitor, Point, Solution, settled
@@ -72,7 +72,7 @@ def solve(
     problem: Problem, monitor: Monitor, solver: str = "auto", start: Point | None = None
 ) -> tuple[Solution, Certificate]:
     """Run the solver, return its best point made feasible, and the proof of how good it is."""
-    if start is not None and problem.bias is Bias.NONE:
+    if start is not None and not problem.bias:
         start = start._replace(b=0.0)
     if solver == "auto" and (repeats := find_repeats(problem)) is not None:
         return _solve_once(problem, repeats, monitor, start)
@@ -133,7 +133,7 @@ def finish(problem: Problem, point: Point, tol: float) -> Finished:
     if problem.hard:
         w, b, alpha = _unit_margin(problem, w, b, alpha, f)
         f = scores(problem.rows, w)
-    if problem.bias is Bias.FREE:
+    if problem.bias:
         b = best_bias(problem, f, b)
 
     def prove(w, b, alpha, f) -> Finished:
@@ -171,13 +171,11 @@ def _unit_margin(problem: Problem, w, b, alpha, f):
 
     The best multiple t of α maximises t Σα − ½ t² ‖w_α‖².
     """
-    if problem.bias is Bias.FREE:
+    if problem.bias:
         b = best_bias(problem, f, b)
     closest = closest_margin(problem, Point(w, b, alpha))
     if closest > 0:
         w, b = w / closest, b / closest
     v = combine(problem.rows, alpha * problem.y)
     norm = float(v @ v)
-    if problem.bias is Bias.PENALIZED:
-        norm += float(alpha @ problem.y) ** 2
     return w, b, alpha * (float(alpha.sum()) / norm) if norm > 0 else alpha

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...certify.separability import NotSeparableError, Separation, inseparability, proves
 from ...problem.losses import Hinge
-from ...problem.problem import Bias, Problem
+from ...problem.problem import Problem
 from ...rows.rows import SparseRows, as_csr, dense, scores, spread, sqnorms
 from ..contract import Ending, Monitor, Point
 
@@ -73,7 +73,7 @@ def first_price(C: float, heaviest: float) -> float:
 def closest_margin(problem: Problem, point: Point) -> float:
     """min y(w·x + b), with b half way between the classes when it is free."""
     f, y, alive = scores(problem.rows, point.w), problem.y, problem.c > 0
-    if problem.bias is Bias.FREE:
+    if problem.bias:
         return 0.5 * float(f[alive & (y > 0)].min() - f[alive & (y < 0)].max())
     return float((y * (f + point.b))[alive].min())
 
@@ -81,8 +81,6 @@ def closest_margin(problem: Problem, point: Point) -> float:
 def hard_gap(problem: Problem, point: Point, closest: float) -> float:
     """Relative gap of the hard margin, roughly: from w alone and Σα = ‖w‖² at the optimum."""
     norm = float(point.w @ point.w)
-    if problem.bias is Bias.PENALIZED:
-        norm += point.b**2
     total = float(point.alpha.sum())
     primal, dual = 0.5 * norm / closest**2, total - 0.5 * norm
     return (primal - dual) / primal
@@ -104,7 +102,7 @@ def prove_inseparable(problem: Problem, alpha, columns) -> Separation | None:
     if len(support):
         A = _class_points(problem, support, columns)
         goal = np.zeros(A.shape[1])
-        goal[-2 if problem.bias is not Bias.NONE else -1 :] = 1.0
+        goal[-2 if problem.bias else -1 :] = 1.0
         try:
             exact, _ = nnls(A.T, goal, maxiter=20 * A.shape[1])
         except RuntimeError:  # did not converge: keep the multipliers
@@ -125,7 +123,7 @@ def _class_points(problem: Problem, index, columns) -> np.ndarray:
         some = as_csr(rows)[index]
         used = np.unique(some.indices)
         X, columns = some[:, used].toarray().astype(np.float64), columns[used]
-    if problem.bias is not Bias.NONE:
+    if problem.bias:
         X = (X - X.mean(axis=0)) / columns
         return np.column_stack([X * y[:, None], y > 0, y < 0])
     return np.column_stack([X / columns * y[:, None], np.ones(len(index))])

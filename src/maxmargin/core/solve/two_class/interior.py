@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...problem.losses import Hinge
-from ...problem.problem import Bias, Problem
+from ...problem.problem import Problem
 from ...rows.rows import combine, scores, shape, take
 from ..contract import Ending, Monitor, OutOfBudget, Point
 from .direction import newton_direction
@@ -65,7 +65,7 @@ class _Path:
         self.problem = problem
         n, d = shape(problem.rows)
         self.mu = np.zeros(d)
-        if problem.bias is Bias.FREE:
+        if problem.bias:
             self.mu = combine(problem.rows, np.full(n, 1.0 / n))
         self.boxed = isinstance(problem.loss, Hinge)
         self.softness = np.zeros(n) if self.boxed else 0.5 / problem.c
@@ -91,14 +91,10 @@ class _Path:
         p = self.problem
         z = np.maximum(0.0, 1.0 - self._margins(self.w, self.b))
         norm = 0.5 * float(self.w @ self.w)
-        if p.bias is Bias.PENALIZED:
-            norm += 0.5 * self.b**2
         r = float(self.a @ p.y)
         v = self._combined(self.a * p.y)
-        lost = abs(r * self.b) if p.bias is Bias.FREE else 0.0
+        lost = abs(r * self.b) if p.bias else 0.0
         dual = float(self.a.sum()) - 0.5 * float(v @ v) - lost
-        if p.bias is Bias.PENALIZED:
-            dual -= 0.5 * r * r
         if self.boxed:
             return norm + float(p.c @ z), dual
         dual -= 0.5 * float(self.softness @ self.a**2)
@@ -122,7 +118,7 @@ class _Path:
         v = self._combined((a + weight * q) * y)
         r = float(a @ y) + float(pulled.sum())
         g_w = self.w - v
-        g_b = {Bias.FREE: -r, Bias.PENALIZED: self.b - r, Bias.NONE: 0.0}[p.bias]
+        g_b = -r if p.bias else 0.0
         everyone = np.arange(n)
         dw, db = newton_direction(p.rows, everyone, weight, self.mu, p.bias, g_w, g_b)
         da = weight * (q - self._margins(dw, db))

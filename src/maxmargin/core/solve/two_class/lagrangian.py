@@ -91,12 +91,10 @@ class _SmoothedHinge(PiecewiseQuadratic):
         step = (self.a_hat - self.used) * block.y  # mostly zeros: few rows change from step to step
         self.v = self.v + combine(block.rows, step) - float(step.sum()) * block.mu
         self.used[:] = self.a_hat
-        self.g_w, self.g_b = state.w - self.v, _bias_gradient(block.bias, state.b, r)
+        self.g_w, self.g_b = state.w - self.v, -r if block.bias else 0.0
         norm = 0.5 * float(state.w @ state.w)
         primal = norm + loss
         primal -= float(block.v0 @ state.w) + block.r0 * state.b
-        if block.bias is Bias.PENALIZED:
-            primal += 0.5 * state.b**2
         # What Σây lacks of zero costs as much as the bias may still have to move.
         stationarity = 0.5 * float(self.g_w @ self.g_w) + abs(self.g_b) * (abs(state.b) + 1.0)
         self.J = self.free[:count].copy()
@@ -114,9 +112,6 @@ class _SmoothedHinge(PiecewiseQuadratic):
         block, state, dw, db = self.block, self.state, self.dw, self.db
         slope0 = float(state.w @ dw - block.v0 @ dw) - block.r0 * db
         curvature0 = float(dw @ dw)
-        if block.bias is Bias.PENALIZED:
-            slope0 += state.b * db
-            curvature0 += db * db
         start = float(self.g_w @ dw) + self.g_b * db
         line = HingeLine(state.z, self.dz, state.a, self.sigma, block.cap)
         return exact_step(line, start, slope0, curvature0)
@@ -153,10 +148,6 @@ def augment(
             return terms.primal >= floor, kappa
         kappa = kappa * GROWTH if finished else kappa / GROWTH**1.5
     return False, kappa
-
-
-def _bias_gradient(bias: Bias, b: float, r: float) -> float:
-    return {Bias.FREE: -r, Bias.PENALIZED: b - r, Bias.NONE: 0.0}[bias]
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...problem.losses import Hinge
-from ...problem.problem import Bias, Problem
+from ...problem.problem import Problem
 from ...rows.rows import SparseRows, combine, take
 from ..contract import Best, Ending, Monitor, OutOfBudget, Point
 from ..semismooth import Terms
@@ -51,7 +51,7 @@ def newton(problem: Problem, monitor: Monitor, start: Point | None = None) -> tu
 def _means(problem: Problem) -> np.ndarray:
     """Column means: a free bias makes the problem blind to them, and Newton more accurate."""
     n, d = problem.shape
-    if problem.bias is not Bias.FREE:
+    if not problem.bias:
         return np.zeros(d)
     return combine(problem.rows, np.full(n, 1.0 / n))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...problem.problem import Bias, Problem
+from ...problem.problem import Problem
 from ...rows.rows import AnyRows, combine, scores, shape, size_of, take
 from ..contract import Best, Ending, Monitor, Point
 from ..semismooth import Terms, exact_step
@@ -76,16 +76,15 @@ class _Front:
     def __init__(self, problem: Problem, mu, w, b):
         self.problem, self.mu, self.w, self.b = problem, mu, w, b
         self.z = self._slacks(w, b)
-        self.primal = self._objective(w, b, self.z)
+        self.primal = self._objective(w, self.z)
         self.alpha: np.ndarray | None = None
 
     def _slacks(self, w, b) -> np.ndarray:
         f = scores(self.problem.rows, w)
         return 1.0 - self.problem.y * (f + (b - float(self.mu @ w)))
 
-    def _objective(self, w, b, z) -> float:
-        value = 0.5 * float(w @ w) + float(self.problem.c @ np.maximum(z, 0.0))
-        return value + 0.5 * b * b if self.problem.bias is Bias.PENALIZED else value
+    def _objective(self, w, z) -> float:
+        return 0.5 * float(w @ w) + float(self.problem.c @ np.maximum(z, 0.0))
 
     def count(self, reach: float) -> int:
         """How many rows lie within ``reach`` of their margin."""
@@ -94,23 +93,21 @@ class _Front:
     def move(self, state: State, near) -> tuple[np.ndarray, float]:
         """Go towards the round's result; how far the near rows moved, and the step taken."""
         z_new = self._slacks(state.w, state.b)
-        primal = self._objective(state.w, state.b, z_new)
+        primal = self._objective(state.w, z_new)
         moved = np.abs(z_new[near] - self.z[near])
         if primal <= self.primal:
             self.w, self.b, self.z, self.primal = state.w, state.b, z_new, primal
             return moved, 1.0
         dw, db, dz = state.w - self.w, state.b - self.b, z_new - self.z
-        t = self._step(dw, db, dz)
+        t = self._step(dw, dz)
         self.w, self.b, self.z = self.w + t * dw, self.b + t * db, self.z + t * dz
-        self.primal = self._objective(self.w, self.b, self.z)
+        self.primal = self._objective(self.w, self.z)
         return moved, t
 
-    def _step(self, dw, db, dz) -> float:
+    def _step(self, dw, dz) -> float:
         """The minimiser of the full objective between here (0) and the round's result (1)."""
         c = self.problem.c
         slope, curvature = float(self.w @ dw), float(dw @ dw)
-        if self.problem.bias is Bias.PENALIZED:
-            slope, curvature = slope + self.b * db, curvature + db * db
         start = slope + float((c * (self.z > 0.0)) @ dz)
         steep = 1e12 * c  # so steep that clip(σz, 0, c) is the hinge's own slope
         line = HingeLine(self.z, dz, np.zeros_like(c), steep, c)
@@ -150,9 +147,7 @@ def _dual(problem: Problem, block: NearRows, state: State, alpha) -> float:
     v = block.v0 + combine(block.rows, state.a * block.y) - float(state.a @ block.y) * block.mu
     r = float(alpha @ problem.y)
     value = float(alpha.sum()) - 0.5 * float(v @ v)
-    if problem.bias is Bias.PENALIZED:
-        return value - 0.5 * r * r
-    return value - abs(r) * (abs(state.b) + 1.0) if problem.bias is Bias.FREE else value
+    return value - abs(r) * (abs(state.b) + 1.0) if problem.bias else value
 
 
 def _near_margin(problem: Problem, z, size) -> tuple[np.ndarray, np.ndarray]:
@@ -168,7 +163,7 @@ def _near_margin(problem: Problem, z, size) -> tuple[np.ndarray, np.ndarray]:
         near = _smallest(distance, size)
         frozen = np.where(z > 0.0, c, 0.0)
         frozen[near] = 0.0
-        if size == n or problem.bias is not Bias.FREE:
+        if size == n or not problem.bias:
             return near, frozen
         pull = float(frozen @ y)
         hold = float(c[near][y[near] == -np.sign(pull)].sum())

@@ -4,8 +4,8 @@
 
 with w = Σ α_i y_i x_i and r = Σ α_i y_i.  One step gives one α_i its best value, which
 needs only G_i = y_i (w·x_i + b + ρ r) − 1.  For a free bias b is the multiplier of the
-constraint r = 0 and ρ stabilises it (an augmented Lagrangian); with ρ = 1 and b = 0 the
-same function is the dual of a penalised bias, and with ρ = 0 that of no bias at all.
+constraint r = 0 and ρ stabilises it (an augmented Lagrangian); with ρ = 0 and b = 0 the same
+function is the dual of no bias at all.
 
 A row whose multiplier sits at a bound, with G of the right sign, is left asleep until the
 margins have moved about as far as G is from zero.  The distance travelled is read off the

@@ -3,8 +3,8 @@
     min over w̃ = (w, b)    ½ Σ D_j w̃_j² + Σ max over a in [0, cap_i] of  a z_i
                            z_i = 1 − y_i x̃_i·w̃
 
-x̃ = (x − mean, 1); D = 1, and for the bias 0 (free) or 1 (penalised).  Python and BLAS
-cost more than the arithmetic here, so everything, the Cholesky factor included, is a
+x̃ = (x − mean, 1); D = 1, and for the bias 0; without one x̃ = x.  Python and BLAS cost
+more than the arithmetic here, so everything, the Cholesky factor included, is a
 plain loop.  It runs on until float64 has no more to give: exactness costs microseconds.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from ...problem.losses import Hinge
-from ...problem.problem import Bias, Problem
+from ...problem.problem import Problem
 from ...rows.rows import dense
 from ..contract import Ending, Monitor, Point
 
@@ -39,18 +39,18 @@ def tiny(problem: Problem, monitor: Monitor, start: Point | None = None) -> tupl
     """Solve ``problem`` from scratch (a warm start would cost more than it saves)."""
     n, d = problem.shape
     X = dense(problem.rows, np.arange(n))
-    width = d if problem.bias is Bias.NONE else d + 1
+    width = d + 1 if problem.bias else d
     Z = np.ones((n, width))
     Z[:, :d] = X
-    mu = Z[:, :d].mean(axis=0) if problem.bias is Bias.FREE else np.zeros(d)
+    mu = Z[:, :d].mean(axis=0) if problem.bias else np.zeros(d)
     Z[:, :d] -= mu
     D = np.ones(width)
-    if problem.bias is Bias.FREE:
+    if problem.bias:
         D[d] = 0.0
     squared = not isinstance(problem.loss, Hinge)
     w, alpha, primal, dual, steps = _solve(Z, problem.y, problem.c, D, squared)
     monitor.n_iter += steps
-    b = 0.0 if problem.bias is Bias.NONE else float(w[d] - mu @ w[:d])
+    b = float(w[d] - mu @ w[:d]) if problem.bias else 0.0
     reached = monitor.record(primal, dual)
     return Point(w[:d].copy(), b, alpha), Ending.REACHED if reached else Ending.STALLED
 

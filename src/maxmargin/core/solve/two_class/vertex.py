@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from ...problem.losses import Hinge
-from ...problem.problem import Bias, Problem
+from ...problem.problem import Problem
 from ...rows.rows import dense
 
 # Beyond this many operations the search for dependent points is not worth its time.
@@ -69,9 +69,9 @@ def _signed_points(problem: Problem, index) -> np.ndarray:
     """y_i (x_i, 1) for the chosen rows, dense."""
     X = dense(problem.rows, index)
     m, d = X.shape
-    A = np.ones((m, d if problem.bias is Bias.NONE else d + 1))
+    A = np.ones((m, d + 1 if problem.bias else d))
     A[:, :d] = X
-    if problem.bias is not Bias.NONE:
+    if problem.bias:
         A[:, :d] -= A[0, :d]  # any shift by a multiple of the ones keeps the span
     A /= np.maximum(np.abs(A).max(axis=0), 1e-300)
     A *= problem.y[index, None]
