@@ -56,7 +56,7 @@ def test_targets_that_are_no_labels(maxmargin, table, tmp_path):
     assert "looks like a measurement" in maxmargin.complaint("fit", table, "-t", "income €")
     assert "are not labels" in maxmargin.complaint("fit", table, "-t", "age")
     (tmp_path / "one.csv").write_text("a,b\n1,x\n2,x\n3,x\n")
-    assert "one class only, x" in maxmargin.complaint("fit", "one.csv", "-t", "b")
+    assert "only one class, x" in maxmargin.complaint("fit", "one.csv", "-t", "b")
     (tmp_path / "none.csv").write_text("a,b\n1,\n2,\n")
     assert "is empty" in maxmargin.complaint("fit", "none.csv", "-t", "b")
 

@@ -12,7 +12,8 @@ import maxmargin as mm
 from maxmargin.app.cli.bundled import bundled
 from maxmargin.app.store.onnx_graph import build, compare, inputs_of, write_onnx
 from maxmargin.parts.files.basis import Basis
-from maxmargin.parts.files.model import MatrixPreparation, TableModel, with_columns
+from maxmargin.parts.files.model import TableModel, with_columns
+from maxmargin.parts.files.preparation import MatrixPreparation
 from tests.app.cli.helpers import Program, people, write
 
 onnxruntime = pytest.importorskip("onnxruntime")

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import maxmargin as mm
 from maxmargin.parts.files import tables
 from maxmargin.parts.files.columns import Notes
-from maxmargin.parts.files.preparation import Choices, learn
+from maxmargin.parts.files.learn import learn_table
+from maxmargin.parts.files.preparation import Choices
 from maxmargin.parts.files.source import find_source
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), max_size=8)
@@ -89,7 +90,7 @@ def test_many_levels_make_sparse_features():
     n = 4000
     level = rng.integers(0, 400, n)
     table = pa.table({"x": rng.standard_normal(n), "level": [f"l{c:03d}" for c in level]})
-    learned = learn(table, ["x", "level"], Choices())
+    learned = learn_table(table, ["x", "level"], Choices())
     X = learned.preparation(table, Notes())
     assert X.shape == (n, 1 + len(np.unique(level)))
     assert X.nnz == 2 * n
@@ -100,13 +101,13 @@ def test_many_levels_make_sparse_features():
 
 def test_names_are_left_out_unless_insisted_upon():
     table = pa.table({"who": [f"name {i}" for i in range(200)], "x": np.arange(200.0)})
-    learned = learn(table, ["who", "x"], Choices())
+    learned = learn_table(table, ["who", "x"], Choices())
     assert "200 different values" in learned.left_out["who"]
     assert learned.preparation.width == 1
-    insisted = learn(table, ["who", "x"], Choices(category=("who",)))
+    insisted = learn_table(table, ["who", "x"], Choices(category=("who",)))
     assert insisted.preparation.width == 201
     constant = pa.table({"a": [1.5] * 5, "b": ["z"] * 5, "c": [1, 2, 3, 4, 5]})
-    assert set(learn(constant, ["a", "b", "c"], Choices()).left_out) == {"a", "b"}
+    assert set(learn_table(constant, ["a", "b", "c"], Choices()).left_out) == {"a", "b"}
 
 
 def test_frames_of_polars_and_pandas(tmp_path, monkeypatch):
@@ -126,7 +127,7 @@ def test_frames_of_polars_and_pandas(tmp_path, monkeypatch):
 
 def test_an_empty_column_at_predict_is_missing_values():
     table = pa.table({"x": [1.0, 2.0, 3.0], "c": ["a", "b", "a"]})
-    preparation = learn(table, ["x", "c"], Choices()).preparation
+    preparation = learn_table(table, ["x", "c"], Choices()).preparation
     notes = Notes()
     empty = pa.table({"x": pa.nulls(2), "c": pa.nulls(2)})
     np.testing.assert_array_equal(preparation(empty, notes), np.zeros((2, 3)))

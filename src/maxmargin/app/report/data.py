@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow.compute as pc
 
 from ...parts.files.columns import Category, Number
-from ...parts.files.training import Labelled, absent
+from ...parts.files.labels import absent
+from ...parts.files.training import Labelled
 from ..workflow.fit import Fitted
 from .page import Html, bullets, joined, name, names, paragraph, table, tag
 from .words import count, percent
@@ -108,7 +109,7 @@ def _weights(fitted: Fitted) -> tuple[float, float] | None:
 def _missing(fitted: Fitted, column: str) -> int:
     """Values that a column lacks, in all rows."""
     if fitted.streamed is not None:
-        return fitted.streamed.missing[column]
+        return fitted.streamed.missing.get(column, 0)
     return int(pc.sum(absent(fitted.data.rows.column(column))).as_py() or 0)
 
 

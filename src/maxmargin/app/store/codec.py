@@ -45,7 +45,7 @@ RECORDS = {
     "LeaveOneOut": "core.solve.closed_form.ridge_path",
     "RidgePath": "models.regression.least_squares",
     "TableModel": "parts.files.model",
-    "MatrixPreparation": "parts.files.model",
+    "MatrixPreparation": "parts.files.preparation",
     "Preparation": "parts.files.preparation",
     "Number": "parts.files.columns",
     "Category": "parts.files.columns",

@@ -17,7 +17,8 @@ import numpy as np
 
 from ...parts.files.atomic import replacing
 from ...parts.files.columns import Category, Number, as_numbers, as_words
-from ...parts.files.model import MatrixPreparation, TableModel
+from ...parts.files.model import TableModel
+from ...parts.files.preparation import MatrixPreparation
 from .errors import NotStorableError
 from .onnx_bases import basis_nodes
 

@@ -75,12 +75,13 @@ def _columns(table) -> list[dict]:
 
 def _learned(table, names: list[str]) -> tuple[dict[str, str], dict[str, str]]:
     """The kind of each column that can be learned from, and why the others cannot."""
-    from ...parts.files.preparation import Choices, learn
+    from ...parts.files.learn import learn_table
+    from ...parts.files.preparation import Choices
 
     kinds, left_out = {}, {}
     for name in names:
         try:
-            found = learn(table, [name], Choices())
+            found = learn_table(table, [name], Choices())
             kinds[name] = type(found.preparation.columns[0]).__name__.lower()
         except ValueError as error:
             why = str(error).removeprefix(f"No column is left to learn from: {name}: ")

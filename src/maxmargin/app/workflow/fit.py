@@ -11,8 +11,9 @@ import numpy as np
 from ... import __version__
 from ...parts.files.basis import Basis, learn_basis
 from ...parts.files.columns import Notes
-from ...parts.files.model import MatrixPreparation, TableModel
-from ...parts.files.preparation import Choices, learn
+from ...parts.files.learn import learn_matrix, learn_table
+from ...parts.files.model import TableModel
+from ...parts.files.preparation import Choices, MatrixPreparation
 from ...parts.files.training import Labelled, without_missing
 from .judge import Errors, count_errors
 from .methods import Plan, check_weights, find_method, make_estimator, parameters
@@ -138,38 +139,19 @@ def _prepare(data: Labelled, plan: Plan, choices: Choices):
             before = len(data.notes)
             data = without_missing(data, features)
             notes += data.notes[before:]
-        learned = learn(data.rows, features, choices)
+        learned = learn_table(data.rows, features, choices, data.name, data.numbers)
         preparation = learned.preparation
-        notes += [f"{name} was left out: {why}" for name, why in learned.left_out.items()]
-        odd = Notes()
-        X = preparation(data.rows, odd)
-        for name, count in odd.missing.items():
-            notes.append(f"{name}: {count} missing values, {filled(preparation, name)}")
+        notes += learned.sentences()
+    elif choices.scale and not hasattr(data.rows, "tocsr"):
+        preparation = learn_matrix([data.rows])  # dense: scaled like tables
     else:
-        preparation = _matrix(data, choices)
-        X = preparation(data.rows, Notes())
+        preparation = MatrixPreparation(data.rows.shape[1], data.base)
+    X = preparation(data.rows, Notes())
     basis: Basis | None = None
     if plan.basis is not None:
         basis = learn_basis(plan.basis, X)
         X = basis(X)
     return data, preparation, basis, X, notes
-
-
-def filled(preparation, name: str) -> str:
-    column = next(column for column in preparation.columns if column.name == name)
-    if hasattr(column, "mean"):
-        return f"filled with the mean, {column.mean:.4g}"
-    return "which count as none of its levels"
-
-
-def _matrix(data: Labelled, choices: Choices) -> MatrixPreparation:
-    """Dense matrices are scaled like tables; sparse ones stay as they are."""
-    X = data.rows
-    if hasattr(X, "tocsr") or not choices.scale:
-        return MatrixPreparation(X.shape[1], data.base)
-    deviation = X.std(axis=0, dtype=np.float64)
-    scale = np.where(deviation > 0, deviation, 1.0)
-    return MatrixPreparation(X.shape[1], data.base, X.mean(axis=0, dtype=np.float64), scale)
 
 
 def is_proved(estimator) -> bool:

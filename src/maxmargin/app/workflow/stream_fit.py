@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...parts.files.columns import Notes
-from ...parts.files.learn import Prepared
+from ...parts.files.labels import labels_like
 from ...parts.files.model import TableModel
 from ...parts.files.preparation import Choices
+from ...parts.files.prepared import RowFilter, TableFeatures
 from ...parts.files.sources import Tables, alike, find_files, open_source
 from ...parts.stream.estimators import check, warn
 from ...parts.stream.fit import fit_rows, reading
@@ -19,11 +20,11 @@ from ...parts.stream.folder import WorkFolder
 from ...parts.stream.memory_limit import MemoryLimit
 from ...parts.stream.progress import StreamProgress
 from ...parts.stream.row_buffer import RowBuffer
-from ...parts.stream.rows import StreamedRows, like_classes
+from ...parts.stream.rows import StreamedRows
 from .fit import Fitted, Streamed, is_proved, summary_of
 from .judge import MOST_CLASSES, Errors, confusion
 from .methods import Method, Plan, check_weights, find_method, make_estimator, parameters
-from .stream_open import Sifter, open_files
+from .stream_open import open_files
 from .tuning import quietly, tune
 
 # Rows, at most, that C is chosen on: cross-validation fits them sixty times and more.
@@ -143,7 +144,7 @@ def judge_files(
         if chunk.X is None:
             continue
         said = model.model.predict(_numbered(model, chunk.X))
-        y = like_classes(chunk.y, classes)
+        y = labels_like(chunk.y, classes)
         rows, wrong = rows + len(y), wrong + int((said.astype(str) != y.astype(str)).sum())
         if table is not None:
             table = table + confusion(said, y, classes) if np.isin(y, classes).all() else None
@@ -157,13 +158,13 @@ def like_training(model: TableModel, data, format, weights: str | None = None, d
 
     ``drop``: rows with missing values are left out, as they were in training.
     """
-    features = Prepared(model.preparation)
+    features = TableFeatures(model.preparation)
     if not model.is_table:
         return open_source(data, target, format=format, weights=weights), features
     types = model.preparation.types()
     return Tables(
         alike(find_files(data), format), model.target, weights,
-        features=features, types=types, sift=Sifter(model.target, list(types), drop),
+        features=features, types=types, sift=RowFilter(model.target, list(types), drop),
     ), features  # fmt: skip
 
 

@@ -7,55 +7,23 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ...parts.files.labels import choose_name
-from ...parts.files.learn import Prepared, column_readings, learn_streamed
-from ...parts.files.model import MatrixPreparation
-from ...parts.files.preparation import Choices
-from ...parts.files.scaled import Scaled, learn_scale
+from ...parts.files.labels import choose_name, labels_like
+from ...parts.files.learn import TableBatch, column_readings, learn, learn_matrix
+from ...parts.files.preparation import Choices, MatrixPreparation
+from ...parts.files.prepared import RowFilter, Scaled, TableFeatures
+from ...parts.files.readers import MOST_ROWS, batches
 from ...parts.files.sources import Tables, alike, column_types, find_files, open_source
 from ...parts.files.tables import check_columns
-from ...parts.files.training import Labelled, absent
+from ...parts.files.training import Labelled
 from ...parts.stream.memory_limit import MemoryLimit
 from ...parts.stream.progress import StreamProgress
 from ...parts.stream.reservoir import ReservoirSample, drawn
 from ...parts.stream.row_buffer import RowBuffer
-from ...parts.stream.rows import StreamedRows, like_classes
-from .fit import filled
+from ...parts.stream.rows import StreamedRows
 
-
-class Sifter:
-    """Leaves out rows without a label, and rows with missing values if that was asked for."""
-
-    def __init__(self, target: str, features: list[str], drop: bool):
-        self.target, self.features, self.drop = target, features, drop
-        self.unlabelled = self.incomplete = 0
-
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        there = pc.invert(absent(batch.column(self.target)))
-        lost = len(there) - int(pc.sum(there).as_py() or 0)
-        self.unlabelled += lost
-        batch = batch.filter(there) if lost else batch
-        if not self.drop:
-            return batch
-        whole = None
-        for name in self.features:
-            one = pc.invert(absent(batch.column(name)))
-            whole = one if whole is None else pc.and_(whole, one)
-        lost = batch.num_rows - int(pc.sum(whole).as_py() or 0)
-        self.incomplete += lost
-        return batch.filter(whole) if lost else batch
-
-    def sentences(self) -> list[str]:
-        told = []
-        if self.unlabelled:
-            told.append(f"{self.unlabelled} rows without a label in {self.target!r} were left out")
-        if self.incomplete:
-            told.append(
-                f"{self.incomplete} rows with missing values were left out (--missing drop)"
-            )
-        return told
+# Where the number of a row stands in a batch: a name no file has.
+PLACE = "\0row"
 
 
 @dataclass
@@ -88,12 +56,12 @@ class Opened:
         if self.sample is not None:
             table, numbers = self.sample
             words = table.column(source.target).cast(pa.string()).to_numpy(zero_copy_only=False)
-            y = like_classes(words, rows.classes)
+            y = labels_like(words, rows.classes)
             weight = None
             if source.weights is not None:
                 weight = table.column(source.weights).cast(pa.float64()).to_numpy()
             names = [column.name for column in self.preparation.columns]
-            prepared = Prepared(self.preparation)
+            prepared = TableFeatures(self.preparation)
             X = prepared(table.select(names), source.name, 1)
             data = Labelled(source.name, table.select(names), y, source.target, weight)
             data.numbers = numbers
@@ -101,7 +69,7 @@ class Opened:
         some = drawn(shelf)
         X = shelf.matrix()[some]
         y = rows.classes[shelf.y[some].astype(int)]
-        raw = source.raw(X) if isinstance(source, Scaled) else X
+        raw = self.prepared(rows).raw(X)
         return Labelled(source.name, raw, y, "y", base=rows.base, numbers=shelf.ids[some]), X
 
 
@@ -127,29 +95,36 @@ def open_files(
     left = {name: t for name, t in types.items() if name not in (*others, *choices.drop)}
     drop = choices.missing == "drop"
     files = told.following(files)
-    sifter, sample = Sifter(target, list(left), drop), ReservoirSample(limit, len(types), seed)
-    seen = learn_streamed(files, left, others, choices, limit, told, sifter, sample)
-    lacking = [f"{name}: {count} missing" for name, count in seen.missing.items() if count]
-    if lacking and choices.missing == "refuse":
-        raise ValueError(
-            f"Values are missing ({'; '.join(lacking)}), and --missing refuse was asked for. Fill "
-            "them in, or use --missing fill or --missing drop."
-        )
-    preparation = seen.learned.preparation
-    notes = sifter.sentences()
-    notes += [f"{name} was left out: {why}" for name, why in seen.learned.left_out.items()]
-    notes += [
-        f"{name}: {count} missing values, {filled(preparation, name)}"
-        for name, count in seen.missing.items()
-        if count
-    ]
+    rows, sample = RowFilter(target, list(left), drop), ReservoirSample(limit, len(types), seed)
+    reading = column_readings(left, choices)
+    wanted = reading | dict.fromkeys(others, pa.string())
+    seen = learn(_batches(files, wanted, limit, told, rows, sample), left, choices, limited=True)
+    preparation = seen.preparation
     source = Tables(
-        files, target, weights, features=Prepared(preparation),
-        types=column_readings(left, choices) if drop else preparation.types(),
-        sift=Sifter(target, list(left), drop), key=f"{preparation!r} {choices.missing}",
+        files, target, weights, features=TableFeatures(preparation),
+        types=reading if drop else preparation.types(),
+        sift=RowFilter(target, list(left), drop), key=f"{preparation!r} {choices.missing}",
     )  # fmt: skip
     source.expected = seen.rows
+    notes = rows.sentences() + seen.sentences()
     return Opened(source, preparation, notes, seen.missing, sample.rows())
+
+
+def _batches(files, types: dict, limit: MemoryLimit, told, keep: RowFilter, sample):
+    """The rows of all files that ``keep`` leaves; ``sample`` draws from them."""
+    size = int(np.clip(limit.read // (8 * max(1, len(types))), 16, MOST_ROWS))
+    seen = rows = 0
+    for file in files:
+        first = seen
+        for batch in batches(file, types, size, limit.read // 2):
+            numbers = pa.array(np.arange(seen, seen + batch.num_rows))
+            seen += batch.num_rows
+            batch = keep(batch.append_column(PLACE, numbers))
+            places = batch.column(PLACE).to_numpy()
+            sample(batch.drop_columns([PLACE]), places)
+            rows += batch.num_rows
+            yield TableBatch(batch, file.name, places - first + 1)
+            told(0, rows, 0)
 
 
 def _matrix(data, format, target, weights, choices: Choices, limit, told) -> Opened:
@@ -170,5 +145,16 @@ def _matrix(data, format, target, weights, choices: Choices, limit, told) -> Ope
 def _scaled(source, choices: Choices, limit: MemoryLimit, told) -> Opened:
     if not choices.scale:
         return Opened(source)
-    width, shift, scale = learn_scale(source, limit, told)
-    return Opened(Scaled(source, shift, scale), MatrixPreparation(width, 0, shift, scale))
+    preparation = learn_matrix(_dense(source, limit, told))
+    return Opened(Scaled(source, preparation), preparation)
+
+
+def _dense(source, limit: MemoryLimit, told):
+    n = 0
+    for chunk in source.chunks(limit.read):
+        if chunk.X is not None:
+            yield chunk.X
+            n += len(chunk.y)
+            told(0, n, 0)
+    if n == 0:
+        raise ValueError(f"{source.name} has no rows.")

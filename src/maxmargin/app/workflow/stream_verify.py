@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...parts.files.labels import labels_like
 from ...parts.files.model import TableModel
-from ...parts.files.scaled import Scaled
+from ...parts.files.prepared import Scaled
 from ...parts.stream.memory_limit import MemoryLimit, parse_memory
-from ...parts.stream.rows import like_classes
 from ...parts.stream.verify import verify_stream
 from .stream_fit import like_training
 
@@ -49,7 +49,7 @@ def verify_files(
     weights = model.summary.get("weights")
     source, _ = like_training(model, data, format, weights, drop, target)
     if not model.is_table and model.preparation.scale is not None:
-        source = Scaled(source, model.preparation.shift, model.preparation.scale)
+        source = Scaled(source, model.preparation)
     source = Counted(source)
     estimator = model.model
     claimed = estimator.certificate_
@@ -69,7 +69,7 @@ def _wrong(estimator, source, limit: MemoryLimit, base: int) -> int:
     wrong = 0
     for chunk in source.chunks(limit.read):
         if chunk.X is not None:
-            y = like_classes(chunk.y, estimator.classes_)
+            y = labels_like(chunk.y, estimator.classes_)
             said = estimator.predict(chunk.X[:, base:] if base else chunk.X)
             wrong += int(np.count_nonzero(said.astype(str) != y.astype(str)))
     return wrong

@@ -10,7 +10,7 @@ import numpy as np
 
 from .fingerprints import FileFingerprints
 from .matrices import labels_beside
-from .readers import BadRow, Chunk, end_of, refuse_not_finite
+from .readers import BadRow, Chunk, end_of, refuse_not_finite, whole_labels
 from .source import Source
 
 
@@ -77,13 +77,7 @@ def _weights(found: np.ndarray, file: str, start: int) -> np.ndarray:
 def _chunk(X: np.ndarray, y: np.ndarray, weight, file: str, start: int) -> Chunk:
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     refuse_not_finite(X, None, file, start + 1)
-    if y.dtype.kind == "f":
-        odd = np.flatnonzero(~np.isfinite(y) | (y != np.round(y)))
-        if len(odd):
-            what = f"the label {y[odd[0]]:g} is no whole number: is it a measurement?"
-            raise BadRow(file, start + int(odd[0]) + 1, what)
-        y = y.astype(np.int64)
-    return Chunk(X, y, weight, file, start + 1)
+    return Chunk(X, whole_labels(y, file, start + 1), weight, file, start + 1)
 
 
 class Npz:

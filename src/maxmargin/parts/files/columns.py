@@ -44,6 +44,11 @@ class Number:
     def names(self) -> list[str]:
         return [self.name]
 
+    @property
+    def filling(self) -> str:
+        """What becomes of a missing value."""
+        return f"filled with the mean, {self.mean:.4g}"
+
     def units(self) -> tuple[np.ndarray, np.ndarray]:
         """How much one original unit, and one standard deviation, moves the feature."""
         return np.array([1.0 / self.scale]), np.array([self.deviation / self.scale])
@@ -77,6 +82,8 @@ class Category:
 
     def names(self) -> list[str]:
         return [f"{self.name}={level}" for level in self.levels]
+
+    filling = "which count as none of its levels"
 
     def units(self) -> tuple[np.ndarray, np.ndarray]:
         return np.ones(self.width), np.sqrt(self.shares * (1.0 - self.shares))
@@ -121,6 +128,8 @@ class Text:
 
     def names(self) -> list[str]:
         return [f"{self.name}:{word}" for word in self.words]
+
+    filling = "which count as none of its levels"
 
     def units(self) -> tuple[np.ndarray, np.ndarray]:
         return np.ones(self.width), np.ones(self.width)
@@ -183,6 +192,15 @@ def kind_of(type: pa.DataType) -> str:
     if t.is_string(type) or t.is_large_string(type) or t.is_string_view(type):
         return "words"
     return "nothing"
+
+
+def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column in one piece."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    if isinstance(column, pa.ChunkedArray):  # of no chunks, or too long for one
+        column = pa.concat_arrays(column.chunks)
+    return column
 
 
 def as_numbers(column: pa.Array, name: str) -> np.ndarray:

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .columns import Notes, as_words
-from .preparation import Choices, learn
+from .learn import learn_table
+from .preparation import Choices
 from .source import find_source
 from .tables import check_columns, read_header, read_table
 
@@ -48,7 +49,7 @@ def read_items(path, name: str | None) -> Items:
             f"{path} has no column besides {key!r}: there are no features to learn from."
         )
     _check_complete(table, path)
-    learned = learn(table, table.schema.names, Choices(scale=False, missing="refuse"))
+    learned = learn_table(table, table.schema.names, Choices(scale=False, missing="refuse"))
     X = learned.preparation(table, Notes())
     notes = [f"{column} was left out: {why}" for column, why in learned.left_out.items()]
     X = X.toarray() if hasattr(X, "toarray") else X

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import as_words, kind_of
+from .columns import as_words, kind_of, one_array
 from .tables import check_columns
 
 USUAL = ("target", "label", "labels", "class", "y", "species", "diagnosis", "outcome")
@@ -41,70 +44,97 @@ def choose_name(names: list[str], target: str | None, where: str, how: str) -> s
     )
 
 
-def labels_of(column: pa.ChunkedArray, name: str, table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+def labels_of(
+    column: pa.ChunkedArray, name: str, where: str, table: pa.Table
+) -> tuple[np.ndarray, np.ndarray]:
     """Labels of the rows that have one, as words, whole numbers or truth values; and which rows
     these are."""
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if isinstance(column, pa.ChunkedArray):  # of no chunks, or too long for one
-        column = pa.concat_arrays(column.chunks)
-    kind = kind_of(column.type)
-    if kind in ("words", "day", "nothing"):
-        column = as_words(column)
-        y = _words(column.drop_null())
-    else:
-        y = column.drop_null().to_numpy(zero_copy_only=False)
-        if y.dtype.kind == "f":
-            y = _whole(y, name, table)
-        y = y.astype(np.int64) if y.dtype.kind in "iu" else y
-    there = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
-    _check_labels(y, name, table)
-    return y, there
+    values = one_array(column)
+    if kind_of(values.type) in ("words", "day", "nothing"):
+        values = as_words(values)
+    there = np.flatnonzero(~np.asarray(absent(values)))
+    if len(there) < len(values):
+        values = values.take(pa.array(there))
+    y = as_labels(values)
+    check_classes(np.unique(y), len(y), name, where, lambda: _hint(table, name))
+    return y.astype(np.int64) if y.dtype.kind in "iuf" else y, there
 
 
-def labels_like(column, classes: np.ndarray) -> np.ndarray:
-    """Labels of the type the model knows; a missing one is a label it does not know."""
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    if classes.dtype.kind in "UO":
-        return _words(pc.fill_null(as_words(column), ""))
-    if kind_of(column.type) == "words":
+def check_classes(
+    classes: np.ndarray, rows: int, name: str, where: str, hint: Callable[[], str] = str
+) -> None:
+    """Refuse a target that holds no labels: the sorted values that so many rows have."""
+    k = len(classes)
+    if k == 0:
+        raise ValueError(f"{where}: the target {name!r} is empty: there are no labels to learn.")
+    if k == 1:
         raise ValueError(
-            f"The labels are words here, but the model knows the labels {classes[:5].tolist()}."
+            f"{where}: the target {name!r} holds only one class, {classes[0]}: there is nothing "
+            f"to tell apart.{hint()}"
         )
-    return column.to_numpy(zero_copy_only=False)
+    numbers = classes.dtype.kind in "iuf"
+    broken = numbers and not (np.isfinite(classes) & (classes == np.round(classes))).all()
+    measured = broken or (numbers and k > MOST_NUMBERS and k > rows / 10)
+    if measured or (k > MOST_LABELS and k > rows / 10) or k > 0.9 * rows > 10:
+        found = (
+            f"{where}: the target {name!r} has {k} different values in {rows} rows, such as "
+            f"{classes[0]}, which are not labels"
+        )
+        if not measured:
+            raise ValueError(f"{found}.{hint()}")
+        raise ValueError(
+            f"{found}: it looks like a measurement.{hint()} To predict whether it is above some "
+            "value, add a column that says so."
+        )
 
 
-def _words(column: pa.Array) -> np.ndarray:
-    """An array of words, by way of the few different ones."""
+def labels_like(y, classes: np.ndarray) -> np.ndarray:
+    """Labels of other rows as the classes that a model knows; missing ones are no class."""
+    if isinstance(y, pa.ChunkedArray | pa.Array):
+        y = one_array(y)
+        words = kind_of(y.type) in ("words", "day", "nothing") or classes.dtype.kind in "USO"
+        y = as_labels(pc.fill_null(as_words(y), "") if words else y)
+    if classes.dtype.kind in "USO":
+        return y.astype(str)
+    if y.dtype.kind not in "USO":
+        return y
+    levels, place = np.unique(y.astype(str), return_inverse=True)
+    values = words_as_values(levels)
+    if values.dtype.kind not in "bi":
+        raise ValueError(
+            f"The labels are words here, such as {str(levels[-1])!r}, but the model knows the labels "
+            f"{classes[:5].tolist()}."
+        )
+    return values[place]
+
+
+def words_as_values(labels: np.ndarray) -> np.ndarray:
+    """Different words that are all whole numbers, or all truth values, as these."""
+    if {label.lower() for label in labels.tolist()} <= {"true", "false"}:
+        return np.array([label.lower() == "true" for label in labels.tolist()])
+    with suppress(ValueError):
+        numbers = labels.astype(np.float64)
+        whole = numbers.astype(np.int64)
+        if (whole == numbers).all() and len(np.unique(whole)) == len(whole):
+            return whole
+    return labels
+
+
+def absent(column: pa.ChunkedArray | pa.Array):
+    """Which values are missing: null, not a number, or no word."""
+    hole = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        hole = pc.or_(hole, pc.fill_null(pc.equal(column, ""), True))
+    return hole
+
+
+def as_labels(column: pa.Array) -> np.ndarray:
+    """Words by way of the few different ones; numbers and truth values as they are."""
+    if kind_of(column.type) in ("number", "truth"):
+        return column.to_numpy(zero_copy_only=False)
     coded = column.dictionary_encode()
     levels = coded.dictionary.to_numpy(zero_copy_only=False).astype(str)
     return levels[coded.indices.to_numpy()] if len(column) else np.empty(0, dtype="U1")
-
-
-def _whole(y: np.ndarray, name: str, table: pa.Table) -> np.ndarray:
-    if np.isfinite(y).all() and (y == np.round(y)).all() and len(np.unique(y)) <= MOST_NUMBERS:
-        return y.astype(np.int64)
-    raise ValueError(
-        f"The column {name!r} looks like a measurement, not like a label: it has "
-        f"{len(np.unique(y))} different values such as {y[0]:g}.{_hint(table, name)} "
-        "To predict whether it is above some value, add a column that says so."
-    )
-
-
-def _check_labels(y: np.ndarray, name: str, table: pa.Table) -> None:
-    if len(y) == 0:
-        raise ValueError(f"The column {name!r} is empty: there are no labels to learn.")
-    count = len(np.unique(y))
-    if count == 1:
-        raise ValueError(
-            f"The column {name!r} holds one class only, {y[0]!s}: there is nothing to tell apart."
-            f"{_hint(table, name)}"
-        )
-    numbers = y.dtype.kind in "iu" and count > MOST_NUMBERS and count > len(y) / 10
-    if numbers or (count > MOST_LABELS and count > len(y) / 10) or count > 0.9 * len(y) > 10:
-        raise ValueError(
-            f"The column {name!r} has {count} different values in {len(y)} rows, which are not "
-            f"labels.{_hint(table, name)}"
-        )
 
 
 def _hint(table: pa.Table, besides: str | None = None) -> str:

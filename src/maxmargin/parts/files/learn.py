@@ -1,176 +1,218 @@
-"""How columns become features, learned in one pass over files: what ``parts/files/preparation.py``
-learns from a whole table."""
+"""How columns become features, learned in one pass over batches; a table in memory is one batch."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..stream.memory_limit import MemoryLimit
-from ..stream.rows import Told
-from .columns import READ_AS, Category, Notes, Number, as_numbers, as_words, kind_of
-from .preparation import (
-    MANY_INDICATORS,
-    MANY_LEVELS,
-    MOST_LEVELS,
-    Choices,
-    Learned,
-    Preparation,
-)
-from .readers import MOST_ROWS, BadData, BadRow, batches
-from .source import Source
+from .columns import READ_AS, Category, Number, Text, as_numbers, as_words, kind_of, one_array
+from .moments import Moments
+from .preparation import Choices, MatrixPreparation, Preparation
+from .readers import BadRow
 
-# Where the number of a row stands in a batch: a name no file has.
-PLACE = "\0row"
+# From this many indicators on features are stored sparsely.
+MANY_INDICATORS = 300
+# A column of words with more levels than this, in more than half of the rows, is a name or a text.
+MANY_LEVELS = 50
+MOST_LEVELS = 10_000
+MOST_WORDS = 100_000
 
 
-class NumberStatistics:
-    """Mean and deviation of a column, a batch at a time [Chan, Golub and LeVeque 1983]."""
+class TableBatch(NamedTuple):
+    """Some rows of a table, the file they come from, and their numbers in it, counted from 1."""
+
+    rows: pa.Table | pa.RecordBatch
+    file: str
+    numbers: np.ndarray
+
+
+@dataclass
+class Learned:
+    """What makes features, why columns were left out, and how many values the others lack."""
+
+    preparation: Preparation
+    rows: int
+    left_out: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, int] = field(default_factory=dict)
+
+    def sentences(self) -> list[str]:
+        """What was made of the columns, as far as it may surprise."""
+        left_out = [f"{name} was left out: {why}" for name, why in self.left_out.items()]
+        kinds = {column.name: column for column in self.preparation.columns}
+        return left_out + [
+            f"{name}: {count} missing values, {kinds[name].filling}"
+            for name, count in self.missing.items()
+        ]
+
+
+class NumberColumn:
+    """Mean, deviation and range of a column of numbers."""
 
     def __init__(self, name: str, kind: str):
-        self.name, self.kind = name, kind
-        self.n, self.mean, self.squares = 0, 0.0, 0.0
+        self.name, self.kind, self.moments = name, kind, Moments()
         self.low, self.high, self.missing = math.inf, -math.inf, 0
 
     def add(self, column: pa.Array) -> None:
-        x = as_numbers(column, self.name)
+        x = as_numbers(one_array(column), self.name)
         there = ~np.isnan(x)
         self.missing += len(x) - int(there.sum())
         x = x[there]
-        if len(x) == 0:
-            return
-        mean, n = float(x.mean()), self.n + len(x)
-        apart = mean - self.mean
-        self.squares += float(((x - mean) ** 2).sum()) + apart**2 * self.n * len(x) / n
-        self.mean += apart * len(x) / n
-        self.n, self.low, self.high = n, min(self.low, x.min()), max(self.high, x.max())
+        if len(x):
+            self.moments.add(x)
+            self.low, self.high = min(self.low, x.min()), max(self.high, x.max())
 
     def learned(self, choices: Choices, rows: int) -> Number | str:
-        if self.n == 0:
+        if self.moments.n == 0:
             return "it is empty"
-        deviation = math.sqrt(self.squares / self.n)
-        if deviation <= 1e-14 * abs(self.mean) or self.low == self.high:
+        if self.moments.constant or self.low == self.high:
             return f"it has one value only, {self.low:g}"
-        shift, scale = (self.mean, deviation) if choices.scale else (0.0, 1.0)
-        return Number(self.name, self.kind, self.mean, deviation, shift, scale)
+        mean, std = float(self.moments.mean), float(self.moments.std)
+        shift, scale = (mean, std) if choices.scale else (0.0, 1.0)
+        return Number(self.name, self.kind, mean, std, shift, scale)
 
 
-class Levels:
-    """The different words of a column and how often each occurs, unless they are too many."""
+class LevelColumn:
+    """The different words of a column and how often each occurs; ``most`` are kept."""
 
-    def __init__(self, name: str):
-        self.name, self.counts, self.too_many = name, Counter[str](), False
-        self.missing = 0
+    def __init__(self, name: str, most: float, advice: str):
+        self.name, self.most, self.advice = name, most, advice
+        self.counts, self.missing, self.too_many = Counter[str](), 0, False
 
     def add(self, column: pa.Array) -> None:
-        if self.too_many:
-            return
-        words = as_words(column)
-        self.missing += words.null_count
-        found = pc.value_counts(words.drop_null())
-        for pair in found.to_pylist():
-            self.counts[pair["values"]] += pair["counts"]
-        self.too_many = len(self.counts) > MOST_LEVELS
+        for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+            words = as_words(chunk)
+            self.missing += words.null_count
+            if self.too_many:
+                continue
+            for pair in pc.value_counts(words.drop_null()).to_pylist():
+                self.counts[pair["values"]] += pair["counts"]
+            self.too_many = len(self.counts) > self.most
 
     def learned(self, choices: Choices, rows: int) -> Category | str:
         found = sorted(self.counts.items())
         if len(found) < 2:
             return f"it has one value only, {found[0][0]!r}" if found else "it is empty"
-        insisted = self.name in choices.category
         much = len(found) > MANY_LEVELS and len(found) > rows / 2
-        if self.too_many or (much and not insisted):
+        if self.too_many or (much and self.name not in choices.category):
             more = "more than " if self.too_many else ""
-            return f"it has {more}{len(found)} different values in {rows} rows"
+            return f"it has {more}{len(found)} different values in {rows} rows{self.advice}"
         shares = np.array([count for _, count in found]) / rows
         return Category(self.name, [word for word, _ in found], shares)
 
 
+class TextColumn:
+    """The words of texts, all of which are kept until they have been counted."""
+
+    def __init__(self, name: str):
+        self.name, self.texts, self.missing = name, list[str](), 0
+
+    def add(self, column: pa.Array) -> None:
+        for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+            words = as_words(chunk)
+            self.missing += words.null_count
+            self.texts += pc.fill_null(words, "").to_pylist()
+
+    def learned(self, choices: Choices, rows: int) -> Text:
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        rare = 2 if rows >= 100 else 1
+        counter = CountVectorizer(min_df=rare, max_features=MOST_WORDS)
+        try:
+            X = counter.fit_transform(self.texts)
+        except ValueError:
+            raise ValueError(
+                f"The column {self.name!r} holds no words of two letters and more that occur "
+                f"{rare} times."
+            ) from None
+        with_word = np.bincount(X.indices, minlength=X.shape[1])
+        idf = np.log((1.0 + rows) / (1.0 + with_word)) + 1.0 if choices.tfidf else None
+        return Text(self.name, [str(word) for word in counter.get_feature_names_out()], idf)
+
+
 def column_readings(types: dict[str, pa.DataType], choices: Choices) -> dict[str, pa.DataType]:
     """How the columns that may be features are read: numbers, truth values, days, else words."""
-    read = {}
-    for name, type in types.items():
-        kind = kind_of(type)
-        as_kind = READ_AS.get(kind, pa.string())
-        read[name] = pa.string() if name in choices.category else as_kind
-    return read
+    words = pa.string()
+    return {
+        name: words if name in choices.category else READ_AS.get(kind_of(type), words)
+        for name, type in types.items()
+    }
 
 
-class LearnedColumns(NamedTuple):
-    """What to do with every column, how many values each column used lacks, and the rows."""
+def learn_table(
+    table: pa.Table, features: list[str], choices: Choices, name: str = "The table", numbers=None
+) -> Learned:
+    """What to do with these columns of a table in memory, which is one batch."""
+    places = np.arange(table.num_rows) if numbers is None else numbers
+    types = {feature: table.schema.field(feature).type for feature in features}
+    return learn([TableBatch(table, name, places + 1)], types, choices)
 
-    learned: Learned
-    missing: dict[str, int]
-    rows: int
 
-
-def learn_streamed(
-    files: list[Source],
+def learn(
+    batches: Iterable[TableBatch],
     types: dict[str, pa.DataType],
-    besides: list[str],
     choices: Choices,
-    memory: MemoryLimit,
-    told: Told,
-    sift: Callable[[pa.RecordBatch], pa.RecordBatch],
-    draw: Callable[[pa.RecordBatch, np.ndarray], None],
-) -> LearnedColumns:
-    """What to do with every column.
+    limited: bool = False,
+) -> Learned:
+    """Decide for every column what it is, and remember what it takes to repeat that.
 
-    ``types``: the columns that may be features; ``besides``: others that must be there.  Rows
-    that ``sift`` leaves out are not learned from; ``draw`` sees the others, with their numbers
-    among all rows of all files.
+    ``types``: the columns that may be features.  ``limited``: memory is, so that levels are
+    counted up to a number only, and texts cannot be kept.
     """
-    read = column_readings(types, choices)
     columns: dict[str, Any] = {}
     left_out: dict[str, str] = {}
     for name, type in types.items():
-        kind = kind_of(type)
-        if name in choices.category or kind == "words" or pa.types.is_null(type):
-            columns[name] = Levels(name)
-        elif kind == "nothing":
-            left_out[name] = f"values of type {type} are neither numbers nor words"
+        found = _column(name, type, choices, limited)
+        if isinstance(found, str):
+            left_out[name] = found
         else:
-            columns[name] = NumberStatistics(name, kind)
-    wanted = read | {name: pa.string() for name in besides}
-    size = int(np.clip(memory.read // (8 * max(1, len(wanted))), 16, MOST_ROWS))
-    rows = every = 0
-    for file in files:
-        first = 1
-        for batch in batches(file, wanted, size, memory.read // 2):
-            numbers = pa.array(np.arange(every, every + batch.num_rows))
-            some = sift(batch.append_column(PLACE, numbers))
-            draw(some.drop_columns([PLACE]), some.column(PLACE).to_numpy())
-            for name, column in columns.items():
-                _add(column, some.column(name), file.name, first)
-            rows, first = rows + some.num_rows, first + batch.num_rows
-            every += batch.num_rows
-            told(0, rows, 0)
+            columns[name] = found
+    rows = 0
+    for batch in batches:
+        for column in columns.values():
+            _add(column, batch)
+        rows += batch.rows.num_rows
     if rows == 0:
         raise ValueError(
             "No row is left to learn from: each misses its label"
             + (", or a value (--missing drop)." if choices.missing == "drop" else ".")
         )
-    learned = _chosen(columns, left_out, choices, rows)
-    used = [column.name for column in learned.preparation.columns]
-    return LearnedColumns(learned, {name: columns[name].missing for name in used}, rows)
+    return _chosen(columns, left_out, choices, rows)
 
 
-def _add(column, values: pa.Array, file: str, first: int) -> None:
+def _column(name: str, type: pa.DataType, choices: Choices, limited: bool) -> Any:
+    """What will see the values of a column, or why it is left out."""
+    kind = kind_of(type)
+    if name in choices.text:
+        return TextColumn(name)
+    if name in choices.category or kind == "words" or pa.types.is_null(type):
+        insisted = name in choices.category and not limited
+        other = "" if limited else f"--text {name} reads words, "
+        advice = f"; {other}--category {name} insists on levels"
+        return LevelColumn(name, math.inf if insisted else MOST_LEVELS, advice)
+    if kind == "nothing":
+        return f"values of type {type} are neither numbers nor words"
+    return NumberColumn(name, kind)
+
+
+def _add(column, batch: TableBatch) -> None:
+    values = batch.rows.column(column.name)
     try:
         column.add(values)
     except ValueError as error:
-        infinite = np.flatnonzero(np.isinf(values.to_numpy(zero_copy_only=False)))
-        row = first + (int(infinite[0]) if len(infinite) else 0)
-        raise BadRow(file, row, str(error).split(" (row")[0].rstrip(".") + ".") from None
+        infinite = np.flatnonzero(np.isinf(np.asarray(values)))
+        row = int(batch.numbers[infinite[0] if len(infinite) else 0])
+        raise BadRow(batch.file, row, str(error).split(" (row")[0].rstrip(".") + ".") from None
 
 
 def _chosen(columns: dict[str, Any], left_out: dict[str, str], choices: Choices, rows: int):
-    kept = []
+    kept: list[Any] = []
     for name, column in columns.items():
         found = column.learned(choices, rows)
         if isinstance(found, str):
@@ -180,19 +222,23 @@ def _chosen(columns: dict[str, Any], left_out: dict[str, str], choices: Choices,
     if not kept:
         why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
         raise ValueError(f"No column is left to learn from{': ' + why if why else ''}.")
-    sparse = sum(c.width for c in kept if isinstance(c, Category)) > MANY_INDICATORS
-    return Learned(Preparation(tuple(kept), sparse, choices.missing), left_out)
+    missing = {c.name: n for c in kept if (n := columns[c.name].missing)}
+    if missing and choices.missing == "refuse":
+        lacking = "; ".join(f"{name}: {count} missing" for name, count in missing.items())
+        raise ValueError(
+            f"Values are missing ({lacking}), and --missing refuse was asked for. Fill them in, "
+            "or use --missing fill or --missing drop."
+        )
+    indicators = sum(column.width for column in kept if isinstance(column, Category))
+    sparse = indicators > MANY_INDICATORS or any(isinstance(column, Text) for column in kept)
+    return Learned(Preparation(tuple(kept), sparse, choices.missing), rows, left_out, missing)
 
 
-class Prepared:
-    """The features of a batch by what was learned; oddities are counted."""
-
-    def __init__(self, preparation: Preparation):
-        self.preparation, self.notes = preparation, Notes()
-
-    def __call__(self, batch: pa.RecordBatch, file: str, first: int):
-        try:
-            return self.preparation(batch, self.notes)
-        except ValueError as error:
-            last = first + batch.num_rows - 1
-            raise BadData(f"{file}, rows {first} to {last}: {error}") from None
+def learn_matrix(batches: Iterable[np.ndarray]) -> MatrixPreparation:
+    """(x − mean)/deviation for every column of dense rows; constant ones are not divided."""
+    moments = Moments()
+    for X in batches:
+        moments.add(X)
+    return MatrixPreparation(
+        len(moments.mean), 0, moments.mean, np.where(moments.constant, 1.0, moments.std)
+    )

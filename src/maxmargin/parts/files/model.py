@@ -12,40 +12,7 @@ import numpy as np
 
 from .basis import Basis
 from .columns import Notes, Number
-from .matrices import fitted_width
-from .preparation import Preparation
-
-
-@dataclass(frozen=True)
-class MatrixPreparation:
-    """Columns of a matrix, by number from ``base``; x ↦ (x − shift)/scale where these are given."""
-
-    width: int
-    base: int = 0
-    shift: Any = None
-    scale: Any = None
-
-    def __post_init__(self):
-        for part in (self.shift, self.scale):
-            if part is not None and (
-                np.shape(part) != (self.width,) or not np.isfinite(part).all()
-            ):
-                raise ValueError("shift and scale do not fit the columns")
-
-    def names(self) -> list[str]:
-        return [f"x{j}" for j in range(self.base, self.base + self.width)]
-
-    def units(self) -> tuple[np.ndarray, np.ndarray]:
-        one = np.ones(self.width)
-        return one if self.scale is None else 1.0 / self.scale, one
-
-    def __call__(self, X, notes: Notes):
-        X = fitted_width(X, self.width) if hasattr(X, "tocsr") else X
-        if X.shape[1] != self.width:
-            raise ValueError(f"The model knows {self.width} columns, the data have {X.shape[1]}.")
-        if self.scale is None:
-            return X
-        return (X - self.shift) / self.scale
+from .preparation import MatrixPreparation, Preparation
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,15 @@
-"""From a table to a matrix of features: learned once, the same for ever after."""
+"""From rows of a file to a matrix of features: learned once, the same for ever after."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from .columns import READ_AS, Category, Notes, Number, Text, as_numbers, as_words, kind_of
-
-# From this many indicators on features are stored sparsely.
-MANY_INDICATORS = 300
-# A column of words with more levels than this, in more than half of the rows, is a name or a text.
-MANY_LEVELS = 50
-MOST_LEVELS = 10_000
-MOST_WORDS = 100_000
+from .columns import READ_AS, Category, Notes, Number, Text
+from .matrices import fitted_width
 
 
 @dataclass(frozen=True)
@@ -117,90 +110,37 @@ def _block(column, values: pa.Array, notes: Notes):
     return sparse.csr_matrix(out)
 
 
-# --- learning ---------------------------------------------------------------------------
+@dataclass(frozen=True)
+class MatrixPreparation:
+    """Columns of a matrix, by number from ``base``; x ↦ (x − shift)/scale where these are given."""
 
+    width: int
+    base: int = 0
+    shift: Any = None
+    scale: Any = None
 
-@dataclass
-class Learned:
-    """The preparation, and what there is to tell about how it came about."""
+    def __post_init__(self):
+        for part in (self.shift, self.scale):
+            if part is not None and (
+                np.shape(part) != (self.width,) or not np.isfinite(part).all()
+            ):
+                raise ValueError("shift and scale do not fit the columns")
 
-    preparation: Preparation
-    left_out: dict[str, str] = field(default_factory=dict)
+    def names(self) -> list[str]:
+        return [f"x{j}" for j in range(self.base, self.base + self.width)]
 
+    def units(self) -> tuple[np.ndarray, np.ndarray]:
+        one = np.ones(self.width)
+        return one if self.scale is None else 1.0 / self.scale, one
 
-def learn(table: pa.Table, features: list[str], choices: Choices) -> Learned:
-    """Decide for every column what it is, and remember what it takes to repeat that."""
-    columns: list[Any] = []
-    left_out: dict[str, str] = {}
-    for name in features:
-        found = _learn_column(name, table.column(name), choices)
-        if isinstance(found, str):
-            left_out[name] = found
-        else:
-            columns.append(found)
-    if not columns:
-        raise ValueError(
-            "No column is left to learn from"
-            + (": " + "; ".join(f"{k}: {v}" for k, v in left_out.items()) if left_out else "")
-            + "."
-        )
-    indicators = sum(c.width for c in columns if isinstance(c, Category))
-    sparse = indicators > MANY_INDICATORS or any(isinstance(c, Text) for c in columns)
-    return Learned(Preparation(tuple(columns), sparse, choices.missing), left_out)
+    def __call__(self, X, notes: Notes):
+        X = fitted_width(X, self.width) if hasattr(X, "tocsr") else X
+        if X.shape[1] != self.width:
+            raise ValueError(f"The model knows {self.width} columns, the data have {X.shape[1]}.")
+        if self.scale is None:
+            return X
+        return (X - self.shift) / self.scale
 
-
-def _learn_column(name: str, column: pa.ChunkedArray, choices: Choices) -> Any:
-    """What becomes of a column, or why it is left out."""
-    kind = kind_of(column.type)
-    if name in choices.text:
-        return _learn_text(name, column, choices.tfidf)
-    if column.null_count == len(column):
-        return "it is empty"
-    if name in choices.category or kind == "words":
-        return _learn_category(name, column, name in choices.category)
-    if kind == "nothing":
-        return f"values of type {column.type} are neither numbers nor words"
-    return _learn_number(name, column, kind, choices.scale)
-
-
-def _learn_number(name: str, column: pa.ChunkedArray, kind: str, scale: bool) -> Number | str:
-    x = as_numbers(column.combine_chunks() if column.num_chunks != 1 else column.chunk(0), name)
-    x = x[~np.isnan(x)]
-    mean, deviation = float(x.mean()), float(x.std())
-    # A sum of equal numbers divided by their count need not be that number.
-    if deviation <= 1e-14 * abs(mean) or x.min() == x.max():
-        return f"it has one value only, {x[0]:g}"
-    return Number(name, kind, mean, deviation, mean if scale else 0.0, deviation if scale else 1.0)
-
-
-def _learn_category(name: str, column: pa.ChunkedArray, insisted: bool) -> Category | str:
-    words = pa.chunked_array([as_words(chunk) for chunk in column.chunks], pa.string())
-    counts = pc.value_counts(words.drop_null()).to_pylist()
-    found = sorted((pair["values"], pair["counts"]) for pair in counts)
-    if len(found) < 2:
-        return f"it has one value only, {found[0][0]!r}" if found else "it is empty"
-    much = len(found) > MANY_LEVELS and len(found) > len(words) / 2
-    if not insisted and (much or len(found) > MOST_LEVELS):
-        return (
-            f"it has {len(found)} different values in {len(words)} rows; "
-            f"--text {name} reads words, --category {name} insists on levels"
-        )
-    shares = np.array([count for _, count in found]) / len(words)
-    return Category(name, [word for word, _ in found], shares)
-
-
-def _learn_text(name: str, column: pa.ChunkedArray, tfidf: bool) -> Text:
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    texts = [text or "" for chunk in column.chunks for text in as_words(chunk).to_pylist()]
-    rare = 2 if len(texts) >= 100 else 1
-    counter = CountVectorizer(min_df=rare, max_features=MOST_WORDS)
-    try:
-        X = counter.fit_transform(texts)
-    except ValueError:
-        raise ValueError(
-            f"The column {name!r} holds no words of two letters and more that occur {rare} times."
-        ) from None
-    with_word = np.bincount(X.indices, minlength=X.shape[1])
-    idf = np.log((1.0 + len(texts)) / (1.0 + with_word)) + 1.0 if tfidf else None
-    return Text(name, [str(word) for word in counter.get_feature_names_out()], idf)
+    def raw(self, X: np.ndarray) -> np.ndarray:
+        """Rows as they are in the file."""
+        return X if self.scale is None else X * self.scale + self.shift

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numba import njit
 
 from .columns import as_words, kind_of
+from .labels import as_labels
 from .source import Source
 from .tables import PIECE, OddValue, stream_table
 
@@ -97,28 +98,26 @@ def batches(source: Source, types: dict, rows: int, piece: int) -> Iterator[pa.R
 
 def labels(column: pa.Array, name: str, file: str, first: int) -> np.ndarray:
     """Words, whole numbers or truth values, as they are."""
+    if kind_of(column.type) not in ("number", "truth"):
+        column = as_words(column)
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
         raise BadRow(file, first + row, f"there is no label in {name!r}.")
-    if kind_of(column.type) in ("number", "truth"):
-        y = column.to_numpy(zero_copy_only=False)
-        if y.dtype.kind != "f":
-            return y
-        odd = np.flatnonzero(~np.isfinite(y) | (y != np.round(y)))
-        if len(odd):
-            raise BadRow(
-                file, first + int(odd[0]),
-                f"the label in {name!r} is {y[odd[0]]:g}, which is no whole number: is it a "
-                "measurement? To predict whether it is above some value, add a column that does.",
-            )  # fmt: skip
-        return y.astype(np.int64)
-    words = as_words(column)
-    if words.null_count:
-        row = int(np.flatnonzero(words.is_null().to_numpy(zero_copy_only=False))[0])
-        raise BadRow(file, first + row, f"there is no label in {name!r}.")
-    coded = words.dictionary_encode()
-    levels = coded.dictionary.to_numpy(zero_copy_only=False).astype(str)
-    return levels[coded.indices.to_numpy()]
+    return whole_labels(as_labels(column), file, first)
+
+
+def whole_labels(y: np.ndarray, file: str, first: int) -> np.ndarray:
+    """Labels as they are; numbers must be whole ones."""
+    if y.dtype.kind != "f":
+        return y
+    odd = np.flatnonzero(~np.isfinite(y) | (y != np.round(y)))
+    if len(odd):
+        raise BadRow(
+            file, first + int(odd[0]),
+            f"the label {y[odd[0]]:g} is no whole number: is it a measurement? To predict whether "
+            "it is above some value, add a column that says so.",
+        )  # fmt: skip
+    return y.astype(np.int64)
 
 
 def checked_weights(column: pa.Array, name: str, file: str, first: int) -> np.ndarray:
@@ -205,8 +204,4 @@ def parse_svmlight(lines: list[bytes], file: str, first: int, dtype) -> tuple:
         parse_svmlight(lines[:half], file, first, dtype)
         parse_svmlight(lines[half:], file, first + half, dtype)
         raise
-    whole = np.isfinite(y) & (y == np.round(y))
-    if not whole.all():
-        row = int(np.flatnonzero(~whole)[0])
-        raise BadRow(file, first + row, f"the label {y[row]:g} is no whole number.")
-    return X, y.astype(np.int64)
+    return X, whole_labels(y, file, first)

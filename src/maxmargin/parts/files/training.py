@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from .labels import choose_target, labels_like, labels_of
 from .matrices import read_matrix, vector_beside
+from .prepared import complete, incomplete, unlabelled
 from .source import ReadCallback, find_source
 from .tables import check_columns, read_table
 
@@ -71,7 +71,7 @@ def read_labelled(
     if y.ndim != 1:
         raise ValueError(f"{source.name}: y must be one-dimensional, it has shape {y.shape}.")
     column = pa.table({"y": pa.array(y.tolist() if y.dtype.kind in "OU" else y)})
-    y, there = labels_of(column.column("y"), "y", column)
+    y, there = labels_of(column.column("y"), "y", source.name, column)
     X = X[there] if len(there) < X.shape[0] else X
     data = Labelled(source.name, X, y, "y", base=base, numbers=there)
     if own and weights is not None:
@@ -82,12 +82,11 @@ def read_labelled(
 def label_table(table: pa.Table, target, weights, name: str) -> Labelled:
     """The labels and weights of a table, apart from its other columns."""
     target = choose_target(table, target, name)
-    y, there = labels_of(table.column(target), target, table)
+    y, there = labels_of(table.column(target), target, name, table)
     data = Labelled(name, table, y, target, numbers=there)
-    lost = table.num_rows - len(there)
-    if lost:
+    data.notes += unlabelled(table.num_rows - len(there), target)
+    if data.notes:
         table = table.take(pa.array(there))
-        data.notes.append(f"{lost} rows without a label in {target!r} were left out")
     if weights is not None:
         check_columns([weights], table.schema.names, name)
         data.weight = _weights(table.column(weights), weights)
@@ -119,30 +118,16 @@ def read_like(path, model, format: str | None, on_read: ReadCallback | None = No
 
 def without_missing(data: Labelled, features: list[str]) -> Labelled:
     """Only rows in which every feature is there."""
-    whole = None
-    for name in features:
-        column = data.rows.column(name)
-        there = pc.invert(absent(column))
-        whole = there if whole is None else pc.and_(whole, there)
-    kept = np.flatnonzero(np.asarray(whole))
-    lost = len(data) - len(kept)
-    if lost == 0:
+    kept = np.flatnonzero(np.asarray(complete(data.rows, features)))
+    if len(kept) == len(data):
         return data
     if len(kept) == 0:
         raise ValueError(
             "Every row misses a value; --missing drop leaves none. Use --missing fill."
         )
-    data = data.take(kept)
-    data.notes.append(f"{lost} rows with missing values were left out (--missing drop)")
-    return data
-
-
-def absent(column: pa.ChunkedArray):
-    """Which values are missing: null, not a number, or no word."""
-    hole = pc.is_null(column, nan_is_null=pa.types.is_floating(column.type))
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        hole = pc.or_(hole, pc.fill_null(pc.equal(column, ""), True))
-    return hole
+    some = data.take(kept)
+    some.notes = data.notes + incomplete(len(data) - len(kept))
+    return some
 
 
 def _weights(column: pa.ChunkedArray, name: str) -> np.ndarray:

@@ -16,7 +16,7 @@ from scipy import sparse
 from ...models.bias_column import with_ones
 from ...models.labels import label_codes
 from ..files.fingerprints import ChangedError
-from ..files.labels import MOST_NUMBERS
+from ..files.labels import MOST_LABELS, check_classes, words_as_values
 from ..files.readers import BadRow, Chunk
 from ..files.sources import ChunkSource
 from ..parts import Block, Parts, Question, Task
@@ -25,7 +25,6 @@ from .folder import WorkFolder
 from .memory_limit import MemoryLimit
 from .part_states import Memories
 
-MOST_CLASSES = 5_000
 T = TypeVar("T")
 
 # Called for every block read: pass, rows done in it, rows in all (0 while they are not known).
@@ -59,9 +58,9 @@ class Labels:
         self.kind = kind
         found, place = label_codes(y.astype(str) if words else y)
         own = np.array([self._code(label) for label in found.tolist()], dtype=np.int64)
-        if len(self.codes) > MOST_CLASSES:
+        if len(self.codes) > MOST_LABELS:
             raise ValueError(
-                f"{chunk.file} has more than {MOST_CLASSES} different labels; is this the right "
+                f"{chunk.file} has more than {MOST_LABELS} different labels; is this the right "
                 "column?"
             )
         return own[place]
@@ -76,33 +75,11 @@ class Labels:
         """
         labels = np.array(list(self.codes))
         if text:
-            labels = _numbers(labels)
+            labels = words_as_values(labels)
         order = np.argsort(labels, kind="stable")
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         return labels[order], place
-
-
-def _numbers(labels: np.ndarray) -> np.ndarray:
-    """Words that are all whole numbers, or all truth values, as these."""
-    if {label.lower() for label in labels.tolist()} <= {"true", "false"}:
-        return np.array([label.lower() == "true" for label in labels.tolist()])
-    with suppress(ValueError):
-        numbers = labels.astype(np.float64)
-        whole = numbers.astype(np.int64)
-        if (whole == numbers).all() and len(np.unique(whole)) == len(whole):
-            return whole
-    return labels
-
-
-def like_classes(y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Labels as they are read, as the classes that were made of such labels."""
-    if y.dtype.kind in "USO" and classes.dtype.kind == "b":
-        return np.char.lower(y.astype(str)) == "true"
-    if y.dtype.kind in "USO" and classes.dtype.kind in "iu":
-        whole = _numbers(np.unique(y.astype(str)))
-        return y.astype(np.float64).astype(np.int64) if whole.dtype.kind == "i" else y.astype(str)
-    return y.astype(str) if classes.dtype.kind in "US" else y
 
 
 class StreamTally:
@@ -233,35 +210,17 @@ class StreamedRows(Parts):
         text = getattr(getattr(self.source, "files", [None])[0], "format", "") in ("csv", "tsv")
         self.classes, self.place = self.labels.classes(text and self.labels.kind == "words")
         self.n_parts = self.reader.n_blocks if self.reader is not None else self.tally.chunks
-        if len(self.classes) < 2:
-            only = f": {self.classes[0]}" if len(self.classes) else ""
-            raise ValueError(
-                f"{self.source.name} holds only one class{only}. There is nothing to tell apart."
-            )
         if self.reader is not None:
             self.tally = StreamTally()
             for i in range(self.n_parts):
                 self.tally.add(*self.reader.labels(i))
-        self._check_labels(text)
+        found = self.classes
+        if text and found.dtype.kind == "U":  # numbers that are no labels are still words
+            with suppress(ValueError):
+                found = found.astype(np.float64)
+        check_classes(found, self.n, getattr(self.source, "target", "y"), self.source.name)
         order = np.argsort(self.place)
         self.counts, self.mass = self.tally.counts[order], self.tally.mass[order]
-
-    def _check_labels(self, text: bool) -> None:
-        """Refuse what is no label before hours are spent on it; as in memory."""
-        k, some = len(self.classes), self.classes
-        numbers = some.dtype.kind in "iuf"
-        if text and some.dtype.kind == "U":
-            with suppress(ValueError):
-                some = some.astype(np.float64)
-        broken = some.dtype.kind == "f" and bool((some != np.round(some)).any())
-        measured = broken or (numbers and k > MOST_NUMBERS and k > self.n / 10)
-        if measured or k > 0.9 * self.n > 10:
-            target = getattr(self.source, "target", "y")
-            raise ValueError(
-                f"{self.source.name}: the target {target!r} has {k} different values in {self.n} "
-                f"rows, such as {self.classes[0]}, which looks like a measurement, not "
-                "like a label. To predict whether it is above some value, add a column that does."
-            )
 
     @property
     def bytes_each(self) -> float:
