@@ -102,8 +102,8 @@ def labels_like(y, classes: np.ndarray) -> np.ndarray:
     values = words_as_values(levels)
     if values.dtype.kind not in "bi":
         raise ValueError(
-            f"The labels are words here, such as {str(levels[-1])!r}, but the model knows the labels "
-            f"{classes[:5].tolist()}."
+            f"The labels are words here, such as {str(levels[-1])!r}, but the model knows the "
+            f"labels {classes[:5].tolist()}."
         )
     return values[place]
 
