@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from maxmargin.core.certify.certificate import certify
 from maxmargin.core.certify.repair import repair
+from maxmargin.core.certify.two_class import certify
 from maxmargin.core.solve.contract import Monitor
 from maxmargin.core.solve.two_class.driver import SOLVERS, solve
 

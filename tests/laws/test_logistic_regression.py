@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from maxmargin import LogisticRegression, verify
-from maxmargin.core.certify.certificate import certify
 from maxmargin.core.certify.repair import repair
 from maxmargin.core.certify.softmax import balanced, certify_softmax
+from maxmargin.core.certify.two_class import certify
 from maxmargin.core.problem.losses import Logistic
 from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.solve.contract import Monitor

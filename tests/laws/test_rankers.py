@@ -15,8 +15,8 @@ from maxmargin import (
     pair_accuracy,
     verify,
 )
-from maxmargin.core.certify.certificate import certify
 from maxmargin.core.certify.graded import certify_grades
+from maxmargin.core.certify.two_class import certify
 from maxmargin.core.problem.graded import GradedProblem
 from maxmargin.core.problem.losses import Hinge
 from maxmargin.core.problem.problem import Bias, Problem

@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 
 from maxmargin.core.certify.bias import best_bias
-from maxmargin.core.certify.certificate import certify
 from maxmargin.core.certify.repair import repair
+from maxmargin.core.certify.two_class import certify
 from maxmargin.core.problem.losses import Hinge, SquaredHinge
 from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.rows.rows import as_rows, scores

@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from maxmargin import LinearSVM
-from maxmargin.core.certify.certificate import certify
 from maxmargin.core.certify.multiclass import certify_classes
 from maxmargin.core.certify.separability import NotSeparableError
+from maxmargin.core.certify.two_class import certify
 from maxmargin.core.problem.class_losses import CLASS_LOSSES
 from maxmargin.core.problem.losses import LOSSES
 from maxmargin.core.problem.problem import Bias

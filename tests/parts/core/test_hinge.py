@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from maxmargin.core.certify.bias import best_bias
-from maxmargin.core.certify.certificate import certify
+from maxmargin.core.certify.two_class import certify
 from maxmargin.core.problem.losses import LOSSES
 from maxmargin.core.rows.rows import scores
 from maxmargin.core.solve.contract import Ending, Monitor

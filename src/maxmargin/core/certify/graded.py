@@ -19,9 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ..problem.graded import GradedProblem
+from ..problem.problem import Bias
 from ..rows.graded import by_score, ramp, tally
 from ..rows.rows import anchor, combine, scores
 from .certificate import Certificate
+from .conclude import Tally, conclude, norms_of
 
 
 class GradedProof(NamedTuple):
@@ -46,16 +48,8 @@ def certify_grades(problem: GradedProblem, w: np.ndarray, width: float) -> Grade
     pull, total = ramp(problem.grades, order, f, width)
     w_alpha = combine(problem.rows, problem.C * pull)
     w_alpha -= problem.C * float(pull.sum()) * anchor(problem.rows)  # pulls cancel but for rounding
-    norm = float(w @ w)
-    gradient = w - w_alpha
-    certificate = Certificate(
-        primal=0.5 * norm + loss,
-        dual=problem.C * total - 0.5 * float(w_alpha @ w_alpha),
-        # A multiplier strictly between its bounds belongs to a slack of at most δ.
-        kkt_violation={"zero": 0.0, "free": width, "bound": 0.0},
-        stationarity=float(np.linalg.norm(gradient)) / max(1.0, float(np.sqrt(norm))),
-        bias_residual=0.0,
-        box_violation=0.0,
-        problem=problem.summary(),
-    )
-    return GradedProof(certificate, f, order, gradient)
+    # A multiplier strictly between its bounds belongs to a slack of at most δ.
+    kkt, mass = (0.0, width, 0.0), problem.C * total
+    found = Tally(problem.grades.pairs, loss, -mass, mass, 0.0, w_alpha, kkt, 0.0)
+    certificate = conclude(found, norms_of(w, w_alpha), 0.0, Bias.NONE, problem.summary())
+    return GradedProof(certificate, f, order, w - w_alpha)

@@ -11,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.kernel_block import KernelPoints, kernel_sums
-from ..problem.class_losses import MaxHinge
 from ..problem.kernelised import KernelProblem, describe
 from ..problem.multiclass import MulticlassProblem
-from .certificate import Certificate, sums
-from .multiclass import add_up, residual, signed
+from .certificate import Certificate
+from .conclude import Norms, conclude
+from .multiclass import scored_tally, signed
 from .separability import NEGLIGIBLE, Separation
+from .two_class import margin_tally
 
 METHOD = "recomputed from kernel values in float64"
 # Rounding of a squared distance of class means, in units of k(x, x).
@@ -47,28 +48,18 @@ def certify_kernel(
     """
     beta = alpha * problem.y
     f = kernel_scores(problem.rows, beta) if f is None else f
-    square = float(beta @ f)
-    scores, norm = (f, square) if w is None else w
-    z = 1.0 - problem.y * (scores + b)
-    loss_sum, conjugate_sum, kkt, box, closest = sums(
-        problem.loss, problem.c, problem.cap, alpha, z, problem.hard, True, 1.0
-    )
-    feasible = not problem.hard or closest >= 1.0 - 1e-9
-    return Certificate(
-        primal=0.5 * norm + loss_sum if feasible else np.inf,
-        dual=-0.5 * square - conjugate_sum,
-        kkt_violation={"zero": kkt[0], "free": kkt[1], "bound": kkt[2]},
-        stationarity=0.0 if w is None else _drift(norm, square, float(beta @ scores)),
-        bias_residual=abs(float(beta.sum())) / max(float(alpha.sum()), np.finfo(float).tiny),
-        box_violation=box,
-        problem=problem.summary(),
-        method=METHOD,
-    )
+    norms, scores = _norms(w, beta, f)
+    found = margin_tally(problem, alpha, 1.0 - problem.y * (scores + b), float(beta.sum()), 0.0)
+    return conclude(found, norms, b, problem.bias, problem.summary(), problem.hard, METHOD)
 
 
-def _drift(norm: float, square: float, product: float) -> float:
-    """‖w − w_α‖ / max(1, ‖w‖) from ‖w‖², ‖w_α‖² and w·w_α."""
-    return float(np.sqrt(max(0.0, norm + square - 2.0 * product) / max(1.0, norm)))
+def _norms(w: Scored | None, beta: np.ndarray, f: np.ndarray) -> tuple[Norms, np.ndarray]:
+    """‖w‖², ‖w_α‖² and ‖w − w_α‖ by scalar products, and w's scores."""
+    square = float(np.vdot(beta, f))
+    if w is None:
+        return Norms(square, square, 0.0), f
+    apart = w.norm + square - 2.0 * float(np.vdot(beta, w.f))
+    return Norms(w.norm, square, float(np.sqrt(max(0.0, apart)))), w.f
 
 
 def certify_kernel_classes(
@@ -82,28 +73,13 @@ def certify_kernel_classes(
     """
     alpha = signed(problem, beta)(slice(None))
     F = kernel_scores(points, alpha) if F is None else F
-    square, totals = float(np.sum(alpha * F)), np.zeros(7)
-    scores, norm = (F, square) if w is None else w
-    totals[6] = np.inf
-    each = isinstance(problem.loss, MaxHinge)
-    add_up(
-        problem.loss, problem.c, problem.y, scores + b, beta,
-        problem.hard, each, True, totals, slacks,
-    )  # fmt: skip
-    loss_sum, conjugate_sum, zero, free, bound, box, closest = totals.tolist()
-    feasible = not problem.hard or closest >= 1.0 - 1e-9
-    off = float(np.abs(residual(problem, beta)).max())
-    return Certificate(
-        primal=0.5 * norm + loss_sum if feasible else np.inf,
-        dual=-0.5 * square - conjugate_sum,
-        kkt_violation={"zero": zero, "free": free, "bound": bound},
-        stationarity=0.0 if w is None else _drift(norm, square, float(np.sum(alpha * scores))),
-        bias_residual=off / max(float(beta.sum()), np.finfo(float).tiny),
-        box_violation=box,
-        problem=f"{type(problem.loss).__name__}, {problem.k} classes, {describe(points.kernel)}: "
-        f"{len(beta)} × {problem.k} multipliers, {problem.k} biases",
-        method=METHOD,
+    norms, scores = _norms(w, alpha, F)
+    about = (
+        f"{type(problem.loss).__name__}, {problem.k} classes, {describe(points.kernel)}: "
+        f"{len(beta)} × {problem.k} multipliers, {problem.k} biases"
     )
+    found = scored_tally(problem, scores + b, beta, slacks)
+    return conclude(found, norms, b, problem.bias, about, problem.hard, METHOD)
 
 
 def kernel_inseparability(problem: KernelProblem, alpha: np.ndarray) -> Separation | None:

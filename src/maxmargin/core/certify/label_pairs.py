@@ -16,8 +16,11 @@ from ..problem.label_pairs import LabelPairsProblem
 from ..problem.losses import Hinge
 from ..rows.class_products import class_combine, score_chunks
 from ..rows.rows import anchor
-from .certificate import Certificate, sums
+from .certificate import Certificate
 from .circulation import ROUNDING, balancing_factors, potential
+from .conclude import Tally, conclude, norms_of
+from .sharpen import rounding_counts, sharpen_pairs
+from .two_class import sums
 
 MOVES = 4
 
@@ -47,27 +50,17 @@ def certify_label_pairs(
     problem: LabelPairsProblem, W: np.ndarray, b: np.ndarray, alpha: np.ndarray
 ) -> Certificate:
     """Recompute primal, dual and KKT residuals of (W, b, α) from the data."""
-    z = pair_slacks(problem, W, b)
+    z, r = pair_slacks(problem, W, b), outflow(problem, alpha)
     pulls = by_example(problem, alpha)
     W_alpha = class_combine(problem.rows, problem.k, lambda part: pulls[part])
-    r = outflow(problem, alpha)
-    residual = float(np.abs(b).max())
     if problem.bias:  # what rounding left of r belongs to some rows
         W_alpha -= np.outer(r, anchor(problem.rows))
-        residual = float(np.abs(r).max()) / max(float(alpha.sum()), np.finfo(float).tiny)
-    loss_sum, conjugate_sum, kkt, box, _ = sums(
-        Hinge(), problem.c, problem.c, alpha, z, False, True, 1.0
-    )
-    norm = float(np.sum(W * W))
-    return Certificate(
-        primal=0.5 * norm + loss_sum,
-        dual=-0.5 * float(np.sum(W_alpha * W_alpha)) - conjugate_sum,
-        kkt_violation={"zero": kkt[0], "free": kkt[1], "bound": kkt[2]},
-        stationarity=float(np.linalg.norm(W - W_alpha)) / max(1.0, float(np.sqrt(norm))),
-        bias_residual=residual,
-        box_violation=box,
-        problem=problem.summary(),
-    )
+    norms = norms_of(W, W_alpha)
+    if rounding_counts(problem.c, len(z), norms.w):
+        z = sharpen_pairs(problem, W, b, z)
+    loss, conjugates, kkt, box, _ = sums(Hinge(), problem.c, problem.c, alpha, z, False, True, 1.0)
+    found = Tally(len(z), loss, conjugates, float(alpha.sum()), r, W_alpha, kkt, box)
+    return conclude(found, norms, b, problem.bias, problem.summary())
 
 
 def repair_label_pairs(problem: LabelPairsProblem, alpha: np.ndarray) -> np.ndarray:

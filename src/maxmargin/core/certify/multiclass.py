@@ -1,11 +1,8 @@
-"""The certificate of a k-class hinge fit: recomputed from the data in float64.
+"""The certificate of a k-class hinge fit: what its rows add up to, in float64.
 
-For any W, b and any multipliers β ≥ 0 in the domain of the loss, with Σ_i α_i = 0 where
-α_iy = Σ_c β_ic and α_ic = −β_ic, weak duality says
+Multipliers β_ic ≥ 0 of the wrong classes stand for α_iy = Σ_c β_ic and α_ic = −β_ic; the dual is
 
-    dual(β) = −½‖W_β‖² − Σ c_i ℓ*(β_i / c_i)  ≤  optimum  ≤  ½‖W‖² + Σ c_i ℓ(W x_i + b) = primal
-
-with W_β = Σ_i α_i x_iᵀ.  As for two classes, nothing is taken from a solver's sums.
+    −½‖W_β‖² − Σ c_i ℓ*(β_i / c_i),        W_β = Σ_i α_i x_iᵀ,        Σ_i α_i = 0 for free biases
 """
 
 from __future__ import annotations
@@ -22,10 +19,11 @@ from ..problem.class_losses import (
     class_value,
 )
 from ..problem.multiclass import MulticlassProblem
-from ..problem.problem import Bias
 from ..rows.class_products import class_combine, score_chunks
 from ..rows.rows import anchor
 from .certificate import Certificate
+from .conclude import Tally, conclude, norms_of
+from .sharpen import rounding_counts, sharpen_classes
 
 # A sum of multipliers this close to its cap, relatively, is at it but for rounding.
 FULL = 1.0 - 1e-12
@@ -79,50 +77,54 @@ def certify_classes(
     ``worst``, if given, receives every row's largest 1 − s_y + s_c and the sum of those above
     zero: (n, 2).
     """
+    found = class_tally(problem, W, b, beta, worst)
+    norms = norms_of(W, found.w)
+    return conclude(found, norms, b, problem.bias, problem.summary(), problem.hard)
+
+
+def class_tally(
+    problem: MulticlassProblem, W, b, beta: np.ndarray, worst=None, place=None, parts: int = 1
+) -> Tally:
+    """What the rows of ``problem`` add to the certificate of (W, b, β), as for two classes."""
     W_beta = class_combine(problem.rows, problem.k, signed(problem, beta))
-    r = residual(problem, beta)
+    r, sums, none = residual(problem, beta), new_sums(), np.empty((0, 2))
     if problem.bias:  # what rounding left of r belongs to some rows
-        W_beta -= np.outer(r, anchor(problem.rows))
-    sums = class_sums(problem, W, b, beta, worst)
-    mass, hard = float(beta.sum()), problem.hard
-    return conclude(W, b, W_beta, r, mass, sums, problem.bias, problem.summary(), hard)
-
-
-def class_sums(problem: MulticlassProblem, W, b, beta, worst=None) -> np.ndarray:
-    """Σ c ℓ, Σ c ℓ*; the largest KKT violation of three kinds and of the box; the least margin."""
-    sums = np.zeros(7)
-    sums[6] = np.inf
-    each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
-    hinge = problem.hard or isinstance(problem.loss, MaxHinge | SumHinge)
-    none = np.empty((0, 2))
+        W_beta -= np.outer(r, anchor(problem.rows) if place is None else place)
+    square, n = float(np.vdot(W, W)), len(problem.y)
+    counts = not problem.hard and rounding_counts(problem.c, parts * n, square)
     for part, s in score_chunks(problem.rows, W):
         s += b
+        if counts:
+            sharpen_classes(problem, part, W, b, s)
         add_up(
-            problem.loss, problem.c[part], problem.y[part], s, beta[part],
-            problem.hard, each, hinge, sums, none if worst is None else worst[part],
+            problem.loss, problem.c[part], problem.y[part], s, beta[part], problem.hard,
+            *_rule(problem), sums, none if worst is None else worst[part],
         )  # fmt: skip
-    return sums
+    return sums_tally(sums, n, float(beta.sum()), r, W_beta)
 
 
-def conclude(W, b, W_beta, r, mass: float, sums, bias: Bias, about: str, hard=False) -> Certificate:
-    """The certificate from sums over all rows: W_β, r = Σ α_i, Σβ and ``class_sums``."""
-    loss_sum, conjugate_sum, zero, free, bound, box, closest = sums.tolist()
-    norm, norm_beta = float(np.sum(W * W)), float(np.sum(W_beta * W_beta))
-    primal, dual = 0.5 * norm + loss_sum, -0.5 * norm_beta - conjugate_sum
-    bias_residual = float(np.abs(b).max())  # where there must be none
-    if bias:
-        bias_residual = float(np.abs(r).max()) / max(mass, np.finfo(float).tiny)
-    if hard and closest < 1.0 - 1e-9:
-        primal = np.inf
-    return Certificate(
-        primal=primal,
-        dual=dual,
-        kkt_violation={"zero": zero, "free": free, "bound": bound},
-        stationarity=float(np.linalg.norm(W - W_beta)) / max(1.0, float(np.sqrt(norm))),
-        bias_residual=bias_residual,
-        box_violation=box,
-        problem=about,
-    )
+def scored_tally(problem: MulticlassProblem, s: np.ndarray, beta: np.ndarray, slacks) -> Tally:
+    """The tally of rows whose scores s are known, and whose weights are not formed."""
+    sums = new_sums()
+    rule = _rule(problem)
+    add_up(problem.loss, problem.c, problem.y, s, beta, problem.hard, *rule, sums, slacks)
+    return sums_tally(sums, len(s), float(beta.sum()), residual(problem, beta), 0.0)
+
+
+def _rule(problem: MulticlassProblem) -> tuple[bool, bool]:
+    """Whether a row has one slack in all, and whether it is charged as it is, not squared."""
+    each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
+    return each, problem.hard or isinstance(problem.loss, MaxHinge | SumHinge)
+
+
+def new_sums() -> np.ndarray:
+    """For ``add_up``: Σ c ℓ, Σ c ℓ*, three KKT violations, that of the box, the least margin."""
+    return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, np.inf])
+
+
+def sums_tally(sums: np.ndarray, rows: int, mass: float, r: np.ndarray, w) -> Tally:
+    loss, conjugates, zero, free, bound, box, closest = sums.tolist()
+    return Tally(rows, loss, conjugates, mass, r, w, (zero, free, bound), box, closest)
 
 
 @njit(cache=True, nogil=True)

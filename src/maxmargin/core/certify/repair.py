@@ -1,7 +1,11 @@
-"""From nearly feasible multipliers to feasible ones, and from weights to the best primal.
+"""From nearly feasible multipliers to feasible ones, in memory or over parts.
 
 A solver ends with multipliers whose Σ α_i y_i is only nearly zero.  The dual bounds the
 optimum only if it is zero, so the last step of every solver comes through here.
+
+Free multipliers are moved first: near the optimum they absorb the residual at second order.  If
+what remains is small a single multiplier bears it; else the heavier class is scaled.  Every step
+is a pass over the multipliers of some rows, in place, that tells what they add up to.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ from numba import njit
 
 from ..problem.problem import Problem
 
+# Times that free multipliers are moved: rounding in the first move is mended by the next.
+MOVES = 3
 # A residual of Σαy below this share of Σα is the rounding of the sum itself.
 ROUNDING = 1e-15
 # Below this share a single multiplier takes it all.
@@ -18,52 +24,78 @@ SMALL = 1e-6
 
 
 def repair(problem: Problem, alpha: np.ndarray) -> np.ndarray:
-    """Multipliers inside the box with Σ α_i y_i = 0, as close to ``alpha`` as is cheap.
-
-    Free multipliers are moved first: near the optimum they absorb the residual at second
-    order.  What remains is taken off the heavier class by scaling it.
-    """
-    return _repair(alpha, problem.cap, problem.y, bool(problem.bias))
+    """Multipliers inside the box with Σ α_i y_i = 0, as close to ``alpha`` as is cheap."""
+    out = np.array(alpha, dtype=np.float64)
+    _repair(out, problem.cap, problem.y, bool(problem.bias))
+    return out
 
 
 @njit(cache=True, nogil=True)
 def _repair(alpha, cap, y, balance):
-    n = len(alpha)
-    out = np.empty(n)
-    for i in range(n):
-        out[i] = min(max(alpha[i], 0.0), cap[i])
+    """All passes in one call; ``repair_parts`` asks for the same, one by one."""
+    r, plus, minus, free = shift(alpha, cap, y, 0.0)
     if not balance:
-        return out
-    for _ in range(3):  # rounding in the first move is mended by the next
-        residual, free = 0.0, 0
-        for i in range(n):
-            residual += out[i] * y[i]
-            free += 0.0 < out[i] < cap[i]
-        if residual == 0.0 or free == 0:
+        return
+    for _ in range(MOVES):
+        if r == 0.0 or free == 0:
             break
-        for i in range(n):
-            if 0.0 < out[i] < cap[i]:
-                out[i] = min(max(out[i] - y[i] * residual / free, 0.0), cap[i])
-    plus, minus = 0.0, 0.0
-    for i in range(n):
+        r, plus, minus, free = shift(alpha, cap, y, r / free)
+    left, heavy = abs(plus - minus), 1.0 if plus > minus else -1.0
+    if left <= ROUNDING * (plus + minus):
+        return
+    if left <= SMALL * (plus + minus):
+        freest = freedom(alpha, cap, y, heavy, left)
+        if freest >= 0.0:
+            bear(alpha, cap, y, heavy, left, freest, left)
+            return
+    lighten(alpha, y, heavy, min(plus, minus) / max(plus, minus))
+
+
+@njit(cache=True, nogil=True)
+def shift(alpha, cap, y, step):
+    """Into the box, the free ones moved by −y step; Σαy, Σ₊α, Σ₋α and how many are free now."""
+    r, plus, minus, free = 0.0, 0.0, 0.0, 0
+    for i in range(len(alpha)):
+        a = min(max(alpha[i], 0.0), cap[i])
+        if step != 0.0 and 0.0 < a < cap[i]:
+            a = min(max(a - y[i] * step, 0.0), cap[i])
+        alpha[i] = a
+        r += a * y[i]
+        free += 0.0 < a < cap[i]
         if y[i] > 0.0:
-            plus += out[i]
+            plus += a
         else:
-            minus += out[i]
-    residual, heavy = abs(plus - minus), 1.0 if plus > minus else -1.0
-    if residual <= ROUNDING * (plus + minus):
-        return out
-    if residual <= SMALL * (plus + minus):  # one multiplier can bear it; the rest stay exact
-        bearer, freest = -1, -1.0
-        for i in range(n):  # the freest: one at a bound would leave it, though not on its margin
-            room = out[i] if y[i] == heavy else cap[i] - out[i]
-            free = min(out[i], cap[i] - out[i])
-            if room >= residual and free > freest:
-                bearer, freest = i, free
-        if bearer >= 0:
-            out[bearer] -= heavy * y[bearer] * residual
-            return out
-    for i in range(n):
+            minus += a
+    return r, plus, minus, free
+
+
+@njit(cache=True, nogil=True)
+def freedom(alpha, cap, y, heavy, left):
+    """How far from its bounds the freest multiplier is that can bear what is left; −1: none can.
+
+    One at a bound would leave it, though its row is not on its margin.
+    """
+    freest = -1.0
+    for i in range(len(alpha)):
+        room = alpha[i] if y[i] == heavy else cap[i] - alpha[i]
+        if room >= left:
+            freest = max(freest, min(alpha[i], cap[i] - alpha[i]))
+    return freest
+
+
+@njit(cache=True, nogil=True)
+def bear(alpha, cap, y, heavy, left, freest, load):
+    """The first multiplier that is that free takes ``load`` of what is left; the rest stay."""
+    for i in range(len(alpha)):
+        room = alpha[i] if y[i] == heavy else cap[i] - alpha[i]
+        if room >= left and min(alpha[i], cap[i] - alpha[i]) == freest:
+            alpha[i] -= heavy * y[i] * load
+            return
+
+
+@njit(cache=True, nogil=True)
+def lighten(alpha, y, heavy, factor):
+    """Scale the multipliers of the heavier class."""
+    for i in range(len(alpha)):
         if y[i] == heavy:
-            out[i] *= min(plus, minus) / max(plus, minus)
-    return out
+            alpha[i] *= factor

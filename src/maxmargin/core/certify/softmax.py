@@ -16,6 +16,7 @@ independently.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -23,12 +24,12 @@ from numba import njit
 
 from ..problem.exponential import exponentials
 from ..problem.multiclass import MulticlassProblem
+from ..problem.problem import Bias
 from ..rows.class_products import class_combine, score_chunks
 from ..rows.rows import anchor
 from .certificate import ROUNDING, Certificate
+from .conclude import Tally, conclude, first_that_proves, norms_of
 
-# A residual of Σ c (e_y − p), relative to the multipliers' sum, above which p proves nothing.
-FEASIBLE = 1e3 * ROUNDING
 # Σ c p is wanted this near to Σ c e_y, relative to the multipliers' sum: rounding.
 BALANCED = 1e-14
 MOST_STEPS = 50
@@ -72,24 +73,23 @@ def balanced(problem: MulticlassProblem, W, b) -> tuple[np.ndarray, Certificate]
     else:
         b = np.zeros(problem.k)
         sums = _weigh(problem, S, b)
-    return b, _certificate(problem, W, _primal(problem, W, b, S, sums), b, S, sums)
+    return b, _certificate(problem, W, _loss_of(problem, W, b, S, sums), b, S, sums)
 
 
 def certify_softmax(problem: MulticlassProblem, W: np.ndarray, b: np.ndarray) -> Certificate:
     """Recompute primal and dual of (W, b) from the data; p comes from b made balanced."""
     S = _scores(problem, W)
     at_b = _weigh(problem, S, b)
-    primal = _primal(problem, W, b, S, at_b)
+    loss = _loss_of(problem, W, b, S, at_b)
     if not problem.bias or _is_balanced(at_b):
-        return _certificate(problem, W, primal, b, S, at_b)
+        return _certificate(problem, W, loss, b, S, at_b)
     near, sums = _balance(problem, S, np.asarray(b, dtype=np.float64))
-    return _certificate(problem, W, primal, near, S, sums)
+    return _certificate(problem, W, loss, near, S, sums)
 
 
-def _primal(problem, W, b, S, sums: SoftmaxSums) -> float:
+def _loss_of(problem, W, b, S, sums: SoftmaxSums) -> float:
     """Rounded scores would do for p, but not for the objective."""
-    loss = sums.loss if S.dtype == np.float64 else _loss(problem, W, b)
-    return 0.5 * float(np.sum(W * W)) + loss
+    return sums.loss if S.dtype == np.float64 else _loss(problem, W, b)
 
 
 def _scores(problem: MulticlassProblem, W) -> np.ndarray:
@@ -101,32 +101,33 @@ def _scores(problem: MulticlassProblem, W) -> np.ndarray:
     return S
 
 
-def _certificate(problem, W, primal: float, b, S, sums: SoftmaxSums) -> Certificate:
-    """The certificate of W with p = softmax(S + b)."""
+def _certificate(problem, W, loss: float, b, S, sums: SoftmaxSums) -> Certificate:
+    """The certificate of W with p = softmax(S + b), which are the model's own."""
 
     def steps(part: slice) -> np.ndarray:
         alpha = np.empty((part.stop - part.start, problem.k))
         _multipliers(S[part], b, problem.y[part], problem.c[part], alpha)
         return alpha
 
-    W_p, residual = class_combine(problem.rows, problem.k, steps), 0.0
+    W_p, r = class_combine(problem.rows, problem.k, steps), sums.residual
     if problem.bias:
-        scale = max(sums.multipliers, np.finfo(float).tiny)
-        residual = float(np.abs(sums.residual).max()) / scale
         # What rounding left of it belongs to some rows; far from the origin it would count.
-        W_p -= np.outer(sums.residual, anchor(problem.rows))
-    dual, free = -0.5 * float(np.sum(W_p * W_p)) - sums.entropy, 0.0  # p is the model's own
-    if not dual >= 0.0 or residual > FEASIBLE:  # certainty, p = e_y, proves more
-        dual, free, residual = 0.0, 1.0, 0.0
-        W_p = np.zeros_like(W)
-    return Certificate(
-        primal=primal,
-        dual=dual,
-        kkt_violation={"zero": 0.0, "free": free, "bound": 0.0},
-        stationarity=float(np.linalg.norm(W - W_p)) / max(1.0, float(np.linalg.norm(W))),
-        bias_residual=residual if problem.bias else float(np.abs(b).max()),
-        box_violation=0.0,
-        problem=problem.summary(),
+        W_p -= np.outer(r, anchor(problem.rows))
+    exact = (0.0, 0.0, 0.0)
+    found = Tally(len(S), loss, sums.entropy, sums.multipliers, r, W_p, exact, 0.0)
+    return conclude_smooth(found, W, b, problem.bias, problem.summary())
+
+
+def conclude_smooth(found: Tally, W, b, bias: Bias, problem: str) -> Certificate:
+    """With the multipliers of ``found``, or with none: certainty, p = e_y, may prove more."""
+    nothing = np.zeros_like(found.w)
+    certain = replace(
+        found, conjugate=0.0, mass=0.0, r=np.zeros_like(found.r), w=nothing,
+        kkt=(0.0, 1.0, 0.0), box=0.0,
+    )  # fmt: skip
+    return first_that_proves(
+        lambda: conclude(found, norms_of(W, found.w), b, bias, problem),
+        lambda: conclude(certain, norms_of(W, nothing), b, bias, problem),
     )
 
 

@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
 
-from ...core.certify.certificate import Certificate, certify
+from ...core.certify.certificate import Certificate
 from ...core.certify.graded import certify_grades
+from ...core.certify.two_class import certify
 from ...core.problem.graded import GradedProblem
 from ...core.problem.losses import Hinge
 from ...core.problem.problem import Bias, Problem, costs

@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...core.certify.certificate import Certificate
+from ...core.certify.conclude import sum_of
 from ...core.problem.problem import Problem
 from ...core.rows.rows import take
 from ...core.solve.contract import Ending, Monitor, Point
@@ -136,19 +137,8 @@ def dual_coef(model) -> np.ndarray:
 
 def together(model, parts: list[Certificate]) -> Certificate:
     """The certificate of the sum of the two-class problems."""
-    kinds = ("zero", "free", "bound")
-    # One part's gap below zero must not hide another's above: then the sum proves nothing.
-    sound = all(part.sound for part in parts)
-    return Certificate(
-        primal=sum(part.primal for part in parts),
-        dual=sum(part.dual for part in parts) if sound else np.inf,
-        kkt_violation={kind: max(part.kkt_violation[kind] for part in parts) for kind in kinds},
-        stationarity=max(part.stationarity for part in parts),
-        bias_residual=max(part.bias_residual for part in parts),
-        box_violation=max(part.box_violation for part in parts),
-        problem=f"{len(parts)} two-class problems ({RULES[model.multiclass]}), "
-        f"the first: {parts[0].problem}",
-    )
+    rule = RULES[model.multiclass]
+    return sum_of(parts, f"{len(parts)} two-class problems ({rule}), the first: {parts[0].problem}")
 
 
 def recertify(model, X, codes, weight) -> Certificate:

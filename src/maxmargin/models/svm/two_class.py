@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.certify.certificate import Certificate, certify
+from ...core.certify.certificate import Certificate
 from ...core.certify.conclude import first_that_proves
 from ...core.certify.repair import repair
+from ...core.certify.two_class import certify
 from ...core.problem.losses import LOSSES, Hinge, slope
 from ...core.problem.problem import Problem, costs
 from ...core.rows.rows import as_rows, scores

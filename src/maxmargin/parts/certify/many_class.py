@@ -7,8 +7,6 @@ room there is to move it (``core/certify/circulation.py``).
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ...core.certify.certificate import Certificate
@@ -23,15 +21,17 @@ from ...core.certify.circulation import (
     rescale,
     room_to_move,
 )
-from ...core.certify.multiclass import class_sums, conclude, from_scores, residual, signed
+from ...core.certify.conclude import conclude, first_that_proves, norms_of
+from ...core.certify.multiclass import class_tally, from_scores, residual
 from ...core.problem.multiclass import MulticlassProblem, summary
-from ...core.rows.class_products import class_combine, score_chunks
+from ...core.rows.class_products import score_chunks
 from ...core.solve.many_class.class_shift import answers, newton_step
 from ...core.solve.many_class.row_subproblem import RATES
 from ..parts import Parts
 from ..solve.class_ascent import add_losses
 from ..solve.class_tasks import ClassSpec, ClassState, points_of
 from ..solve.tasks import ask, ask_total
+from .two_class import method_of
 
 # Newton's steps for the biases, and the shares of each at which the primal is looked at.
 STEPS = 6
@@ -47,25 +47,26 @@ def certify_class_parts(
 
     ``mean`` is a place among the rows, to which what rounding left of Σα is charged.
     """
-    rows, mass, r, W_beta = 0, 0.0, np.zeros(machine.k), np.zeros_like(W)
-    sums = np.zeros(7)
-    sums[6] = np.inf
-    for n, some_mass, some_r, some_W, some in ask(parts, _tally, machine, W, b):
-        rows, mass, r, W_beta = rows + n, mass + some_mass, r + some_r, W_beta + some_W
-        sums[:2] += some[:2]
-        sums[2:6] = np.maximum(sums[2:6], some[2:6])
-        sums[6] = min(sums[6], some[6])
-    if machine.bias:
-        W_beta = W_beta - np.outer(r, mean)
-    about = summary(machine.loss, machine.k, machine.bias, rows, W.shape[1])
-    proof = conclude(W, b, W_beta, r, mass, sums, machine.bias, about)
-    return replace(proof, method=f"recomputed from {parts.n_parts} parts of the data in float64")
+    found = ask_total(parts, _tally, machine, W, b, mean, parts.n_parts)
+    about = summary(machine.loss, machine.k, machine.bias, found.rows, W.shape[1])
+    norms = norms_of(W, found.w)
+    return conclude(found, norms, b, machine.bias, about, method=method_of(parts))
 
 
-def _tally(problem: MulticlassProblem, share: ClassState, W, b):
-    W_beta = class_combine(problem.rows, problem.k, signed(problem, share.beta))
-    r, sums = residual(problem, share.beta), class_sums(problem, W, b, share.beta)
-    return share, (len(problem.y), float(share.beta.sum()), r, W_beta, sums)
+def _tally(problem: MulticlassProblem, share: ClassState, W, b, mean, n_parts: int):
+    return share, class_tally(problem, W, b, share.beta, place=mean, parts=n_parts)
+
+
+def prove_class_parts(
+    parts: Parts, machine: ClassSpec, W: np.ndarray, b: np.ndarray, mean: np.ndarray
+) -> Certificate:
+    """The proof of (W, b) with the parts' multipliers, or with none where these prove more."""
+
+    def without() -> Certificate:
+        ask_total(parts, set_none, machine)
+        return certify_class_parts(parts, machine, W, b, mean)
+
+    return first_that_proves(lambda: certify_class_parts(parts, machine, W, b, mean), without)
 
 
 # --- feasible multipliers ---------------------------------------------------------------

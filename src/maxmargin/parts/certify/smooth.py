@@ -9,15 +9,20 @@ a little of one fixed distribution into every p.  Then one pass adds up primal a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, log_softmax
 
-from ...core.certify.certificate import Certificate, sums
+from ...core.certify.certificate import Certificate
+from ...core.certify.conclude import Tally
+from ...core.certify.softmax import conclude_smooth
+from ...core.certify.two_class import tally
+from ...core.problem.class_losses import Softmax
 from ...core.problem.losses import Logistic
-from ...core.rows.rows import combine, scores
+from ...core.problem.multiclass import summary
+from ...core.problem.problem import Problem, two_class_summary
+from ...core.rows.rows import scores
 from ..parts import Block, Parts
 from ..solve.smooth import Asked, pose
 
@@ -39,23 +44,25 @@ class Mend(NamedTuple):
 
 
 def certify_smooth(
-    parts: Parts, asked: Asked, W: np.ndarray, b: np.ndarray, tol: float, anchor: np.ndarray
-) -> tuple[np.ndarray, Certificate, int]:
-    """The best biases for W near b, the certificate of both, and how many rows are wrong.
+    parts: Parts, asked: Asked, W: np.ndarray, b: np.ndarray, tol: float, place: np.ndarray
+) -> tuple[np.ndarray, Certificate]:
+    """The best biases for W near b, and the certificate of both.
 
-    ``anchor``: a place among the data, which may be far from the origin.
+    ``place``: one among the data, which may be far from the origin.
     """
     b = np.array(b, dtype=np.float64)
     mend = Mend(np.ones(2), 0.0, np.zeros(asked.k))
     if asked.bias:
         b, mend = _settle(parts, asked, W, b, tol)
     else:
-        anchor = np.zeros_like(anchor)
+        place = np.zeros_like(place)
     if asked.k == 2:
-        found = parts.total(_two, W[0], float(b[0]), mend.scale, asked, anchor)
-    else:
-        found = parts.total(_many, W, b, mend, asked, anchor)
-    return b, _certificate(asked, W, b, found), int(found.wrong)
+        found = parts.total(_two, W[0], float(b[0]), mend.scale, asked, place)
+        about = two_class_summary(Logistic(), asked.bias, found.rows, W.shape[1], False)
+        return b, conclude_smooth(found, W[0], b, asked.bias, about)
+    found = parts.total(_many, W, b, mend, asked, place)
+    about = summary(Softmax(), asked.k, asked.bias, found.rows, W.shape[1])
+    return b, conclude_smooth(found, W, b, asked.bias, about)
 
 
 def _settle(parts: Parts, asked: Asked, W, b, tol) -> tuple[np.ndarray, Mend]:
@@ -107,55 +114,22 @@ def _slices(block: Block, problem) -> Iterator[tuple]:
         yield block.X[part].astype(np.float64), problem.y[part], problem.c[part]
 
 
-class SmoothTally(NamedTuple):
-    """What the parts add up to."""
-
-    loss: float
-    conjugate: float
-    W_alpha: np.ndarray
-    residual: np.ndarray
-    mass: float
-    rows: int
-    wrong: int
-    worst: Worst
-
-
-@dataclass(frozen=True)
-class Worst:
-    """Largest violations; parts "add" by taking the larger."""
-
-    free: float
-    box: float
-
-    def __add__(self, other: Worst) -> Worst:
-        return Worst(max(self.free, other.free), max(self.box, other.box))
-
-
-def _two(block: Block, memory, w, b, scale, asked: Asked, anchor):
+def _two(block: Block, memory, w, b, scale, asked: Asked, place):
     problem = pose(block, asked)
-    margins = problem.y * (scores(problem.rows, w) + b)
-    alpha = problem.c * expit(-margins) * np.where(problem.y > 0, scale[1], scale[0])
-    loss, conjugate, kkt, box, _ = sums(
-        Logistic(), problem.c, problem.c, alpha, 1.0 - margins, False, False, 1.0
-    )
-    step = alpha * problem.y
-    wrong = int(np.count_nonzero((margins < 0) | ((margins == 0) & (problem.y > 0))))
-    return memory, SmoothTally(
-        float(loss), float(conjugate), combine(problem.rows, step) - step.sum() * anchor,
-        np.array([step.sum()]), float(alpha.sum()), len(alpha), wrong,
-        Worst(float(kkt[1]), float(box)),
-    )  # fmt: skip
+    assert isinstance(problem, Problem)
+    f = scores(problem.rows, w)
+    alpha = problem.c * expit(-problem.y * (f + b)) * np.where(problem.y > 0, scale[1], scale[0])
+    return memory, tally(problem, w, b, alpha, f, place)
 
 
-def _many(block: Block, memory, W, b, mend: Mend, asked: Asked, anchor):
+def _many(block: Block, memory, W, b, mend: Mend, asked: Asked, place):
     problem = pose(block, asked)
-    W_alpha, residual = np.zeros_like(W), np.zeros(asked.k)
-    loss, conjugate, mass, wrong, free = 0.0, 0.0, 0.0, 0, 0.0
+    W_alpha, r = np.zeros_like(W), np.zeros(asked.k)
+    loss, conjugate, mass, free = 0.0, 0.0, 0.0, 0.0
     for X, y, c in _slices(block, problem):
         log_p = log_softmax(X @ W.T + b, axis=1)
         each = np.arange(len(y))
         loss -= float(c @ log_p[each, y])
-        wrong += int(np.count_nonzero(log_p.argmax(axis=1) != y))
         p = np.exp(log_p)
         mixed = (1.0 - mend.share) * p + mend.share * mend.mixed
         free = max(free, float(np.abs(mixed - p).max(initial=0.0)))
@@ -165,31 +139,7 @@ def _many(block: Block, memory, W, b, mend: Mend, asked: Asked, anchor):
         alpha *= c[:, None]
         mass += float(alpha[each, y].sum())
         sums_here = alpha.sum(axis=0)
-        residual += sums_here
-        W_alpha += (X.T @ alpha).T - np.outer(sums_here, anchor)
-    return memory, SmoothTally(
-        loss, conjugate, W_alpha, residual, mass, len(problem.c), wrong, Worst(free, 0.0)
-    )
-
-
-def _certificate(asked: Asked, W, b, found: SmoothTally) -> Certificate:
-    worst = found.worst
-    W_alpha = np.atleast_2d(found.W_alpha)
-    free_bias = bool(asked.bias)
-    residual = float(np.abs(found.residual).max()) / max(found.mass, np.finfo(float).tiny)
-    dual = -0.5 * float(np.sum(W_alpha * W_alpha)) - found.conjugate
-    free, box = worst.free, worst.box
-    if not dual >= 0.0 or (free_bias and residual > 1e-9):  # certainty proves more
-        W_alpha, dual, free, box, residual = np.zeros_like(W), 0.0, 1.0, 0.0, 0.0
-    d, biases = W.shape[1] * len(W), (len(W) if free_bias else 0)
-    name = "Logistic" if asked.k == 2 else f"Softmax, {asked.k} classes"
-    return Certificate(
-        primal=0.5 * float(np.sum(W * W)) + found.loss,
-        dual=dual,
-        kkt_violation={"zero": 0.0, "free": free, "bound": 0.0},
-        stationarity=float(np.linalg.norm(W - W_alpha)) / max(1.0, float(np.linalg.norm(W))),
-        bias_residual=residual if free_bias else float(np.abs(b).max()),
-        box_violation=box,
-        problem=f"{name}, bias {asked.bias.value}: {d + biases} variables ({d} weights, "
-        f"{biases} biases)",
-    )
+        r += sums_here
+        W_alpha += (X.T @ alpha).T - np.outer(sums_here, place)
+    kkt = (0.0, free, 0.0)
+    return memory, Tally(len(problem.c), loss, conjugate, mass, r, W_alpha, kkt, 0.0)

@@ -7,16 +7,16 @@ their part; a question or an answer is a handful of numbers, or one vector as lo
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...core.certify.bias import SAME
-from ...core.certify.certificate import Certificate, sums
-from ...core.certify.repair import ROUNDING
+from ...core.certify.certificate import Certificate
+from ...core.certify.conclude import Tally, conclude, first_that_proves, norms_of
+from ...core.certify.repair import MOVES, ROUNDING, SMALL, bear, freedom, lighten, shift
+from ...core.certify.two_class import tally
 from ...core.problem.losses import Hinge, SquaredHinge
 from ...core.problem.problem import Problem, two_class_summary
-from ...core.rows.rows import combine, scores
+from ...core.rows.rows import scores
 from ..parts import Parts
 from ..solve.hinge_tasks import BinarySpec, BinaryState
 from ..solve.tasks import ask, ask_total
@@ -24,67 +24,41 @@ from ..solve.tasks import ask, ask_total
 # Breakpoints of the bias that a part may list, and places at which it weighs what lies below.
 LISTED = 64
 EDGES = 64
-# Times the free multipliers are moved before what is left is scaled away, as in memory.
-MOVES = 3
-
-
-class Tally(NamedTuple):
-    """Σ over one part of everything a certificate adds up."""
-
-    rows: int
-    loss: float
-    conjugate: float
-    w: np.ndarray
-    r: float
-    alpha: float
 
 
 def certify_parts(
     parts: Parts, machine: BinarySpec, w: np.ndarray, b: float, mean: np.ndarray
-) -> tuple[Certificate, np.ndarray]:
-    """The proof for (w, b) and the parts' multipliers, and w_α = Σ α y x.
+) -> Certificate:
+    """The proof for (w, b) and the parts' multipliers.
 
     ``mean`` is a place among the rows, to which what rounding left of Σαy is charged.
     """
-    tallies, kkt, box = [], np.zeros(3), 0.0
-    for tally, part_kkt, part_box in ask(parts, _tally, machine, w, b):
-        tallies.append(tally)
-        kkt, box = np.maximum(kkt, part_kkt), max(box, part_box)
-    rows, loss, conjugate, w_alpha, r, alpha = (
-        sum(column) for column in zip(*tallies, strict=True)
-    )
-    if machine.bias:
-        w_alpha = w_alpha - r * mean
-    primal = 0.5 * float(w @ w) + loss
-    dual = -0.5 * float(w_alpha @ w_alpha) - conjugate
-    residual = abs(b)  # where there must be none
-    if machine.bias:
-        residual = abs(r) / max(alpha, np.finfo(float).tiny)
-    certificate = Certificate(
-        primal=primal,
-        dual=dual,
-        kkt_violation=dict(zip(("zero", "free", "bound"), kkt.tolist(), strict=True)),
-        stationarity=float(np.linalg.norm(w - w_alpha)) / max(1.0, float(np.sqrt(w @ w))),
-        bias_residual=residual,
-        box_violation=box,
-        problem=two_class_summary(machine.loss, machine.bias, rows, len(w), False),
-        method=f"recomputed from {parts.n_parts} parts of the data in float64",
-    )
-    return certificate, w_alpha
+    found = ask_total(parts, _tally, machine, w, b, mean, parts.n_parts)
+    about = two_class_summary(machine.loss, machine.bias, found.rows, len(w), False)
+    norms = norms_of(w, found.w)
+    return conclude(found, norms, b, machine.bias, about, method=method_of(parts))
 
 
-def _tally(problem: Problem, share: BinaryState, w, b) -> tuple[BinaryState, tuple]:
-    z = 1.0 - problem.y * (scores(problem.rows, w) + b)
-    squared = isinstance(problem.loss, SquaredHinge)
-    loss, conjugate, kkt, box, _ = sums(
-        problem.loss, problem.c, problem.cap, share.alpha, z, False, not squared,
-        0.5 if squared else 1.0,
-    )  # fmt: skip
-    v = share.alpha * problem.y
-    tally = Tally(
-        len(z), loss, conjugate, combine(problem.rows, v), float(v.sum()), float(share.alpha.sum())
-    )
-    return share, (tally, np.array(kkt), box)
+def method_of(parts: Parts) -> str:
+    return f"recomputed from {parts.n_parts} parts of the data in float64"
+
+
+def _tally(
+    problem: Problem, share: BinaryState, w, b, mean, n_parts: int
+) -> tuple[BinaryState, Tally]:
+    return share, tally(problem, w, b, share.alpha, place=mean, parts=n_parts)
+
+
+def prove_parts(
+    parts: Parts, machine: BinarySpec, w: np.ndarray, b: float, mean: np.ndarray
+) -> Certificate:
+    """The proof of (w, b) with the parts' multipliers, or with none where these prove more."""
+
+    def without() -> Certificate:
+        ask_total(parts, set_none, machine)
+        return certify_parts(parts, machine, w, b, mean)
+
+    return first_that_proves(lambda: certify_parts(parts, machine, w, b, mean), without)
 
 
 # --- feasible multipliers ---------------------------------------------------------------
@@ -92,41 +66,46 @@ def _tally(problem: Problem, share: BinaryState, w, b) -> tuple[BinaryState, tup
 
 def repair_parts(parts: Parts, machine: BinarySpec) -> None:
     """Multipliers in their box with Σαy = 0 over all parts, as ``repair`` makes them in memory."""
-    plus, minus, free = ask_total(parts, _shift, machine, 0.0)
+    r, plus, minus, free = ask_total(parts, _shift, machine, 0.0)
     if not machine.bias:
         return
     for _ in range(MOVES):
-        if plus == minus or free == 0:
+        if r == 0.0 or free == 0:
             break
-        plus, minus, free = ask_total(parts, _shift, machine, (plus - minus) / free)
-    for _ in range(MOVES):  # rounding in the first scaling is mended by the next
-        if abs(plus - minus) <= ROUNDING * (plus + minus):
+        r, plus, minus, free = ask_total(parts, _shift, machine, r / free)
+    left, heavy = abs(plus - minus), 1.0 if plus > minus else -1.0
+    if left <= ROUNDING * (plus + minus):
+        return
+    if left <= SMALL * (plus + minus):
+        known = list(ask(parts, _freedom, machine, heavy, left))
+        freest = max(known)
+        if freest >= 0.0:  # parts whose freest are equally free bear it together
+            load = left / known.count(freest)
+            ask_total(parts, _bear, machine, heavy, left, freest, load)
             return
-        heavy = 1.0 if plus > minus else -1.0
-        factor = min(plus, minus) / max(plus, minus)
-        plus, minus = ask_total(parts, _scale, machine, heavy, factor)
+    ask_total(parts, _lighten, machine, heavy, min(plus, minus) / max(plus, minus))
 
 
 def _shift(problem: Problem, share: BinaryState, step: float) -> tuple[BinaryState, tuple]:
-    """Move the free multipliers by −y step inside their box; Σ₊α, Σ₋α and the free ones left."""
-    alpha = np.clip(share.alpha, 0.0, problem.cap)
-    if step:
-        free = (alpha > 0.0) & (alpha < problem.cap)
-        alpha[free] = np.clip(alpha[free] - problem.y[free] * step, 0.0, problem.cap[free])
-    free = int(np.count_nonzero((alpha > 0.0) & (alpha < problem.cap)))
-    plus, minus = _both_sides(problem, alpha)
-    return share._replace(alpha=alpha), (plus, minus, free)
+    alpha = share.alpha.copy()
+    sums = shift(alpha, problem.cap, problem.y, step)
+    return share._replace(alpha=alpha), sums
 
 
-def _scale(
-    problem: Problem, share: BinaryState, side: float, factor: float
-) -> tuple[BinaryState, tuple]:
-    alpha = np.where(problem.y == side, factor * share.alpha, share.alpha)
-    return share._replace(alpha=alpha), _both_sides(problem, alpha)
+def _freedom(problem: Problem, share: BinaryState, heavy, left) -> tuple[BinaryState, float]:
+    return share, freedom(share.alpha, problem.cap, problem.y, heavy, left)
 
 
-def _both_sides(problem: Problem, alpha) -> tuple[float, float]:
-    return float(alpha[problem.y > 0].sum()), float(alpha[problem.y < 0].sum())
+def _bear(problem: Problem, share: BinaryState, *told) -> tuple[BinaryState, int]:
+    alpha = share.alpha.copy()
+    bear(alpha, problem.cap, problem.y, *told)
+    return share._replace(alpha=alpha), 0
+
+
+def _lighten(problem: Problem, share: BinaryState, heavy, factor) -> tuple[BinaryState, int]:
+    alpha = share.alpha.copy()
+    lighten(alpha, problem.y, heavy, factor)
+    return share._replace(alpha=alpha), 0
 
 
 def set_none(problem: Problem, share: BinaryState) -> tuple[BinaryState, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.problem.problem import Bias
-from ...core.solve.contract import Ending
+from ...core.solve.contract import Ending, settled
 from ...models.fitting import make_monitor, warn_unless_reached
 from ...models.regression import logistic_regression as in_memory
 from ...models.validation import one_of, positive
@@ -50,17 +50,12 @@ class LogisticRegression(OnDask, in_memory.LogisticRegression):
         sample = draw(data, monitor.seed)
         start = self._warm(asked, data.parts.n_features)
         found = _search(data, asked, monitor, sample, start)
-        b, proof, _ = certify_smooth(data.parts, asked, found.W, found.b, monitor.tol, found.mu)
+        b, proof = certify_smooth(data.parts, asked, found.W, found.b, monitor.tol, found.mu)
         self.coef_, self.intercept_, self.certificate_ = found.W, b, proof
         self.history_, self.n_iter_ = monitor.history, max(1, monitor.n_iter)
         self.solver_ = "newton"
         self.solver_reason_ = f"a model of the Hessian from {len(sample.y)} rows"
-        ending = found.ending
-        if proof.holds(monitor.tol):
-            ending = Ending.REACHED
-        elif ending is Ending.REACHED:
-            ending = Ending.STALLED
-        self._ending = ending
+        self._ending = settled(found.ending, proof, monitor.tol)
 
     def _warm(self, asked: Asked, d: int):
         """The present solution, if one is to be continued and has the right shape."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ...core.certify.conclude import Tally
 from ..parts import Block
 from ..solve.class_cells import Sent
 from ..solve.hinge_sample import Chosen
@@ -82,4 +83,6 @@ def size_of(value: Any) -> int:
         return sum(size_of(item) for item in value)
     if isinstance(value, dict):
         return sum(size_of(item) for item in value.values())
+    if isinstance(value, Tally):
+        return sum(size_of(item) for item in vars(value).values())
     return SMALL

@@ -14,7 +14,7 @@ from ...models.svm.reduced import together
 from ...models.validation import positive
 from ..certify import many_class as class_proof
 from ..certify.smooth import certify_smooth
-from ..certify.two_class import certify_parts, from_margins, repair_parts, set_none
+from ..certify.two_class import from_margins, prove_parts, repair_parts
 from ..ones import OnesParts
 from ..solve import class_tasks
 from ..solve.hard_margin import verify_hard
@@ -65,11 +65,7 @@ def _svm(model, data: DaskData) -> Certificate:
         mean = census.sum_x / max(1, census.alive)
         ask_total(parts, from_margins, machine, w, b)
         repair_parts(parts, machine)
-        proof, _ = certify_parts(parts, machine, w, b, mean)
-        if not proof.dual >= 0.0:
-            ask_total(parts, set_none, machine)
-            proof, _ = certify_parts(parts, machine, w, b, mean)
-        proofs.append(proof)
+        proofs.append(prove_parts(parts, machine, w, b, mean))
     return proofs[0] if len(proofs) == 1 else together(model, proofs)
 
 
@@ -83,8 +79,4 @@ def _classes(model, data: DaskData) -> Certificate:
     ask_total(parts, class_tasks.begin, machine, mean)
     ask_total(parts, class_proof.from_margins, machine, W, b)
     class_proof.repair_class_parts(parts, machine)
-    proof = class_proof.certify_class_parts(parts, machine, W, b, mean)
-    if not proof.dual >= 0.0:
-        ask_total(parts, class_proof.set_none, machine)
-        proof = class_proof.certify_class_parts(parts, machine, W, b, mean)
-    return proof
+    return class_proof.prove_class_parts(parts, machine, W, b, mean)

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.certify.certificate import Certificate
+from ...core.certify.conclude import lengthened
 from ...core.problem.class_losses import class_value
 from ...core.solve.contract import Ending, Monitor
 from ...core.solve.threads import one_blas_thread
-from ..certify.many_class import better_biases, certify_class_parts, repair_class_parts, set_none
+from ..certify.many_class import (
+    better_biases,
+    certify_class_parts,
+    prove_class_parts,
+    repair_class_parts,
+)
 from ..parts import Parts, need_weight
 from .class_ascent import ClassAscent, accept
 from .class_near import VALUES, NearSearch
 from .class_tasks import ClassCensus, ClassSpec, DualSums, begin, count
 from .hard_margin import solve_hard
 from .hinge import SHARPER, TRIES
-from .tasks import PartsSolution, ask_total
-
-# Weights, biases and their proof.
-Found = tuple[np.ndarray, np.ndarray, Certificate]
+from .tasks import PartsSolution, Proved, ask_total
 
 
 def solve_class_hinge(
@@ -49,7 +51,7 @@ def _solve(parts: Parts, machine: ClassSpec, monitor: Monitor, values: int) -> P
         return *_primal_of(parts, machine, standing, mu, near.b), standing
 
     ending = near.run(start if standing.mass > 0.0 else None)
-    best = finish(parts, machine, census.cost, mean, near.W_best, near.b_best)
+    best = finish(parts, machine, census.cost, mean, near.W_best, near.b_best, monitor.tol)
     if best[2].holds(monitor.tol) or ending not in (Ending.REACHED, Ending.STALLED):
         ending = Ending.REACHED if best[2].holds(monitor.tol) else ending
         why = f"{machine.k} classes at once: rows that matter in memory, all others by their means"
@@ -67,7 +69,7 @@ def _primal_of(
 
 
 def _ascend(
-    parts: Parts, machine: ClassSpec, monitor: Monitor, census: ClassCensus, mean, mu, best: Found
+    parts: Parts, machine: ClassSpec, monitor: Monitor, census: ClassCensus, mean, mu, best: Proved
 ) -> PartsSolution:
     """Ascend until the proof holds; where it falls short of the estimate, go on from there."""
     b, tol = best[1], monitor.tol
@@ -79,7 +81,8 @@ def _ascend(
         ascent.W_best, ascent.b_best, ascent.primal = best[0], best[1], best[2].primal
         ending = ascent.run(tol)
         ask_total(parts, accept, machine, ascent.mix)
-        found = finish(parts, machine, census.cost, mean, ascent.W_best, ascent.b_best)
+        W, b = ascent.W_best, ascent.b_best
+        found = finish(parts, machine, census.cost, mean, W, b, monitor.tol)
         if not found[2].relative_gap > best[2].relative_gap:
             best = found
         if best[2].holds(monitor.tol):
@@ -92,17 +95,18 @@ def _ascend(
     return PartsSolution(*best, ending, "ascent", why)
 
 
-def finish(parts: Parts, machine: ClassSpec, cost: float, mean, W, b) -> Found:
-    """Feasible multipliers, good biases and the proof: (W, b, certificate)."""
+def finish(parts: Parts, machine: ClassSpec, cost: float, mean, W, b, tol: float) -> Proved:
+    """Feasible multipliers, good biases and the proof."""
     repair_class_parts(parts, machine)
     if machine.bias:
         b = better_biases(parts, machine, W, b)
-    certificate = certify_class_parts(parts, machine, W, b, mean)
-    if not certificate.dual >= 0.0:
-        ask_total(parts, set_none, machine)
-        certificate = certify_class_parts(parts, machine, W, b, mean)
+    certificate = prove_class_parts(parts, machine, W, b, mean)
     at_rest = cost * class_value(machine.loss, np.zeros(machine.k), 0)
     if not certificate.primal <= at_rest:  # stopped too early: no weights are better
         W, b = np.zeros_like(W), np.zeros_like(b)
         certificate = certify_class_parts(parts, machine, W, b, mean)
-    return W, b, certificate
+
+    def longer(t: float) -> Proved:
+        return Proved(t * W, t * b, certify_class_parts(parts, machine, t * W, t * b, mean))
+
+    return lengthened(Proved(W, b, certificate), tol, longer)

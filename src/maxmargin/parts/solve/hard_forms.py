@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ...core.certify.certificate import Certificate, certify
 from ...core.certify.class_bias import bounds_of, middle_of
-from ...core.certify.multiclass import certify_classes
+from ...core.certify.conclude import Tally
+from ...core.certify.multiclass import class_tally
+from ...core.certify.two_class import tally
 from ...core.problem.multiclass import MulticlassProblem, summary
 from ...core.problem.problem import Problem, costs, two_class_summary
 from ...core.rows.rows import as_rows
@@ -68,8 +69,8 @@ class Two:
     def norm(self, w) -> float:
         return 0.5 * float(w @ w)
 
-    def certify(self, problem: Problem, w, b, alpha) -> Certificate:
-        return certify(problem, w, b, alpha)
+    def tally(self, problem: Problem, w, b, alpha) -> Tally:
+        return tally(problem, w, b, alpha)
 
     def summary(self, n: int, d: int) -> str:
         return two_class_summary(self.machine.loss, self.bias, n, d, True)
@@ -117,8 +118,8 @@ class Joint:
     def norm(self, w) -> float:
         return 0.5 * float(np.sum(w * w))
 
-    def certify(self, problem: MulticlassProblem, w, b, alpha) -> Certificate:
-        return certify_classes(problem, w, b, alpha)
+    def tally(self, problem: MulticlassProblem, w, b, alpha) -> Tally:
+        return class_tally(problem, w, b, alpha)
 
     def summary(self, n: int, d: int) -> str:
         return summary(self.machine.loss, self.k, self.bias, n, d, True)

@@ -22,9 +22,11 @@ from typing import Any
 import numpy as np
 
 from ...core.certify.certificate import Certificate
+from ...core.certify.conclude import Tally, conclude, norms_of
 from ...core.certify.separability import NotSeparableError
-from ...core.solve.contract import Ending, Monitor, OutOfBudget
+from ...core.solve.contract import Ending, Monitor, OutOfBudget, settled
 from ...core.solve.threads import one_blas_thread
+from ..certify.two_class import method_of
 from ..parts import Block, Parts, need_weight
 from .class_tasks import ClassSpec
 from .hard_forms import form_of
@@ -45,8 +47,8 @@ ROOM = 1 << 28
 SHARPER, WITHIN = 0.1, 0.2
 # How often S is solved more sharply when it is all that keeps the gap open.
 SHARPEST = 1e-3
-# Margins that are one but for rounding, and margins so near that their rows may carry the proof.
-ROUNDED, NEAR = 1e-9, 1e-6
+# Margins so near to one that their rows may carry the proof.
+NEAR = 1e-6
 # A sample is solved as well as it resembles all rows.
 ROUGH = 1e-3
 
@@ -284,10 +286,7 @@ class _Rounds:
             w, b = self.point[:2]  # they separate the rows in hand only, which the proof says
         kept, alpha = self._proved()
         certificate = self.certify(w, b, kept, alpha)
-        if certificate.holds(self.monitor.tol):
-            ending = Ending.REACHED
-        elif ending is Ending.REACHED:
-            ending = Ending.STALLED
+        ending = settled(ending, certificate, self.monitor.tol)
         why = f"{len(kept.y)} of {self.rows} rows decide the margin: {self.round} questions"
         order = np.argsort(kept.ids)
         return PartsSolution(
@@ -297,16 +296,13 @@ class _Rounds:
     def certify(self, w, b, kept: HeldRows, alpha: np.ndarray) -> Certificate:
         """Multipliers of some rows and the margins of all, recomputed from the data."""
         _, nearest = self._ask(w, b, -np.inf)
-        closest = self.form.closest(b, nearest)
-        own = self.form.certify(self.form.problem(kept), w, b, alpha)
-        slack = max(own.kkt_violation["zero"], 1.0 - closest)
-        return replace(
-            own,
-            primal=self.form.norm(w) if closest >= 1.0 - ROUNDED else np.inf,
-            kkt_violation=own.kkt_violation | {"zero": slack},
-            problem=self.form.summary(self.rows, self.parts.n_features),
-            method=f"recomputed from {self.parts.n_parts} parts of the data in float64",
-        )
+        closest, form = self.form.closest(b, nearest), self.form
+        found = form.tally(form.problem(kept), w, b, alpha)
+        unheld, short = self.rows - found.rows, (max(0.0, 1.0 - closest), 0.0, 0.0)
+        found += Tally(unheld, 0.0, 0.0, 0.0, 0.0, 0.0, short, 0.0, closest)
+        about = form.summary(self.rows, self.parts.n_features)
+        norms = norms_of(w, found.w)
+        return conclude(found, norms, b, form.bias, about, True, method_of(self.parts))
 
     def judge(self, w, b) -> Certificate:
         """The proof for weights somebody gives; the search for multipliers begins near them."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.certify.conclude import lengthened
 from ...core.solve.contract import Ending, Monitor
 from ...core.solve.threads import one_blas_thread
 from ...core.solve.two_class.driver import NEWTON_COLUMNS, SOFT
-from ..certify.two_class import best_bias_parts, certify_parts, repair_parts, set_none
+from ..certify.two_class import best_bias_parts, certify_parts, prove_parts, repair_parts
 from ..parts import Parts, need_weight
 from .hard_margin import solve_hard
 from .hinge_ascent import Ascent, accept
 from .hinge_newton import Newton
 from .hinge_tasks import BinarySpec, Census, begin
-from .tasks import PartsSolution, ask_total
+from .tasks import PartsSolution, Proved, ask_total
 
 # Methods take turns where the proof fails; each time the gap asked for is smaller.
 TRIES = 5
@@ -93,20 +94,20 @@ class _Solver:
 
     def _offer(self, w, b) -> None:
         """Prove the point found; the best so far is kept, with the bound proved by the latest."""
-        found = finish(self.parts, self.machine, self.census, w, b)
+        found = finish(self.parts, self.machine, self.census, w, b, self.monitor.tol)
         known = self.best[2]
         if known is None or not found[2].relative_gap > known.relative_gap:
             self.best = found
 
 
-def finish(parts: Parts, machine: BinarySpec, census: Census, w, b: float):
-    """Feasible multipliers, the best bias and the proof: (w, b, certificate)."""
+def finish(parts: Parts, machine: BinarySpec, census: Census, w, b: float, tol: float) -> Proved:
+    """Feasible multipliers, the best bias and the proof."""
     mean = census.sum_x / max(1, census.alive)
     repair_parts(parts, machine)
     if machine.bias:
         b = best_bias_parts(parts, machine, w, b)
-    certificate, _ = certify_parts(parts, machine, w, b, mean)
-    if not certificate.dual >= 0.0:
-        ask_total(parts, set_none, machine)
-        certificate, _ = certify_parts(parts, machine, w, b, mean)
-    return w, b, certificate
+
+    def longer(t: float) -> Proved:
+        return Proved(t * w, t * b, certify_parts(parts, machine, t * w, t * b, mean))
+
+    return lengthened(Proved(w, b, prove_parts(parts, machine, w, b, mean)), tol, longer)

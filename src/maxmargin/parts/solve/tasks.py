@@ -16,6 +16,14 @@ from ...core.solve.contract import Ending
 from ..parts import Block, Parts
 
 
+class Proved(NamedTuple):
+    """Weights with the certificate of them and of the multipliers that the parts hold."""
+
+    w: np.ndarray
+    b: Any
+    certificate: Certificate
+
+
 class PartsSolution(NamedTuple):
     """Certified weights; but for ``rows`` their multipliers stay with the parts."""
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from ...core.certify.certificate import Certificate, sums
+from ...core.certify.certificate import Certificate
+from ...core.certify.conclude import Tally, conclude, norms_of
+from ...core.certify.two_class import tally
 from ...core.problem.losses import Hinge
-from ...core.problem.problem import two_class_summary
-from ...core.rows.rows import combine
+from ...core.problem.problem import Problem, two_class_summary
+from ...core.rows.rows import combine, scores
+from ..parts import add_all
 from .plane import HingeTask, Multipliers, StreamPlane
 from .rows import StreamedRows
 
@@ -18,8 +22,9 @@ UNSURE = 1e-9
 
 
 class StreamedProof(NamedTuple):
-    """The certificate, and the rows whose multipliers the plane's own slack does not tell."""
+    """A plane's certificate, and the rows whose multipliers its own slack does not tell."""
 
+    plane: StreamPlane
     certificate: Certificate
     rows: np.ndarray
     alpha: np.ndarray
@@ -29,42 +34,24 @@ def certify_hinge(
     rows: StreamedRows, task: HingeTask, plane: StreamPlane, found: Multipliers
 ) -> StreamedProof:
     """Primal, dual and KKT residuals of a plane and multipliers over all rows."""
-    d = rows.n_features
-    mu = np.zeros(d)
-    w_alpha, r, mass, loss, conjugate = np.zeros(d), 0.0, 0.0, 0.0, 0.0
-    kkt, box = np.zeros(3), 0.0
     odd_rows, odd_alpha = [], []
-    for first, block in rows.blocks():
-        X, y, c = task.terms(block)
-        z = plane.slack(X, y)
-        alpha = found.of(first, X, y, c)
-        if first == 0:
-            mu = combine(X, np.full(len(y), 1.0 / len(y)))  # a place among the data
-        step = alpha * y
-        w_alpha += combine(X, step) - float(step.sum()) * mu
-        r += float(step.sum())
-        mass += float(alpha.sum())
-        some = sums(Hinge(), c, c, alpha, z, False, True, 1.0)
-        loss, conjugate = loss + some[0], conjugate + some[1]
-        kkt, box = np.maximum(kkt, some[2]), max(box, some[3])
-        odd = np.flatnonzero((alpha != np.where(z > 0.0, c, 0.0)) | (np.abs(z) < UNSURE))
-        odd_rows.append(odd + first)
-        odd_alpha.append(alpha[odd])
-    if not task.bias:
-        w_alpha += r * mu
-    primal = task.norm(plane) + loss
-    dual = -0.5 * float(w_alpha @ w_alpha) - conjugate
-    drift = float(np.linalg.norm(plane.w - w_alpha))
-    residual = abs(plane.b)
-    if task.bias:
-        residual = abs(r) / max(mass, np.finfo(float).tiny)
-    certificate = Certificate(
-        primal=primal,
-        dual=dual,
-        kkt_violation=dict(zip(("zero", "free", "bound"), kkt.tolist(), strict=True)),
-        stationarity=drift / max(1.0, float(np.linalg.norm(plane.w))),
-        bias_residual=residual,
-        box_violation=box,
-        problem=two_class_summary(Hinge(), task.bias, rows.n, d, False),
-    )
-    return StreamedProof(certificate, np.concatenate(odd_rows), np.concatenate(odd_alpha))
+
+    def tallies() -> Iterator[Tally]:
+        place = None
+        for first, block in rows.blocks():
+            X, y, c = task.terms(block)
+            f = scores(X, plane.w)
+            z = 1.0 - y * (f + plane.b)
+            alpha = found.of(first, X, y, c)
+            odd = np.flatnonzero((alpha != np.where(z > 0.0, c, 0.0)) | (np.abs(z) < UNSURE))
+            odd_rows.append(odd + first)
+            odd_alpha.append(alpha[odd])
+            if place is None:  # the mean of the first rows
+                place = combine(X, np.full(len(z), 1.0 / len(z)))
+            problem = Problem(X, y, c, Hinge(), task.bias)
+            yield tally(problem, plane.w, plane.b, alpha, f, place, rows.n_parts)
+
+    sums: Tally = add_all(tallies())
+    about = two_class_summary(Hinge(), task.bias, rows.n, rows.n_features, False)
+    certificate = conclude(sums, norms_of(plane.w, sums.w), plane.b, task.bias, about)
+    return StreamedProof(plane, certificate, np.concatenate(odd_rows), np.concatenate(odd_alpha))

@@ -12,11 +12,12 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from ...core.certify.conclude import lengthened
 from ...core.certify.mistakes import PerceptronCertificate
 from ...core.problem.losses import LOSSES, Hinge
 from ...core.problem.problem import Bias
 from ...core.rows.rows import scores
-from ...core.solve.contract import Ending, Monitor
+from ...core.solve.contract import Ending, Monitor, settled
 from ...core.solve.perceptron.passes import Halt, run_passes
 from ...core.solve.perceptron.updates import Rule
 from ...models.bias_column import fit_joined
@@ -44,7 +45,7 @@ from .hinge import solve_hinge as solve_near
 from .lockstep_budget import machines_in_a_pass
 from .multiplier_exceptions import collect
 from .perceptron import StreamLearner
-from .plane import HingeTask
+from .plane import HingeTask, StreamPlane
 from .row_buffer import RowBuffer
 from .rows import StreamedRows
 from .training_summary import account
@@ -100,13 +101,6 @@ def _tell(estimator, monitor: Monitor, certificate, solver: str, why: str) -> No
     estimator.solver_, estimator.solver_reason_ = solver, why
 
 
-def _judged(ending: Ending, certificate, tol: float) -> Ending:
-    """Only a certificate makes a gap reached."""
-    if certificate.holds(tol):
-        return Ending.REACHED
-    return Ending.STALLED if ending is Ending.REACHED else ending
-
-
 def fit_svm(estimator, rows: StreamedRows, monitor: Monitor, sample: RowBuffer) -> Ending:
     """Two classes, all classes at once, or several machines of two classes side by side."""
     if estimator._bias_column:
@@ -120,7 +114,7 @@ def fit_svm(estimator, rows: StreamedRows, monitor: Monitor, sample: RowBuffer) 
         fit = fit_classes(estimator, rows, monitor, sample)
         _tell(estimator, monitor, fit.certificate, fit.solver, fit.why)
         account(estimator, rows)
-        return _judged(fit.ending, fit.certificate, monitor.tol)
+        return settled(fit.ending, fit.certificate, monitor.tol)
     duels: list[tuple[int, int | None]] = [(1, None)]
     if k > 2:
         duels = [(c, None) for c in range(k)]
@@ -145,7 +139,7 @@ def fit_svm(estimator, rows: StreamedRows, monitor: Monitor, sample: RowBuffer) 
     _tell(estimator, monitor, certificate, found[0].solver, found[0].why)
     account(estimator, rows)
     ending = next((e.ending for e in found if e.ending is not Ending.REACHED), Ending.REACHED)
-    return _judged(ending, certificate, monitor.tol)
+    return settled(ending, certificate, monitor.tol)
 
 
 class StreamPlan(NamedTuple):
@@ -172,12 +166,17 @@ def _two(
         monitor.solver = "rounds"
         task = HingeTask(C, bias, monitor)
         found = solve_near(rows, task, sample)
-        proof = certify_hinge(rows, task, found.plane, found.multipliers)
-        ending = _judged(found.ending, proof.certificate, monitor.tol)
+        w, b, multipliers = *found.plane, found.multipliers
+        proof = lengthened(
+            certify_hinge(rows, task, found.plane, multipliers),
+            monitor.tol,
+            lambda t: certify_hinge(rows, task, StreamPlane(t * w, t * b), multipliers),
+        )
+        ending = settled(found.ending, proof.certificate, monitor.tol)
         if ending is not Ending.STALLED:
             why = f"a stream of {rows.n} rows: those near their margin are kept in memory"
             return PartsSolution(
-                *found.plane, proof.certificate, ending, "rounds", why, proof.rows, proof.alpha
+                *proof.plane, proof.certificate, ending, "rounds", why, proof.rows, proof.alpha
             )
     problem = None if parts is rows else duel
     standing = CheckpointedParts(parts, rows, f"{duel[0]}-{duel[1]}", 8 * plan.at_once, problem)
@@ -216,12 +215,12 @@ def fit_logistic(estimator, rows: StreamedRows, monitor: Monitor, sample: RowBuf
         rows.folder.save(smooth=1, W=W, b=b)
 
     found = solve_smooth(rows, asked, monitor, block, start, note)
-    b, certificate, _ = certify_smooth(rows, asked, found.W, found.b, monitor.tol, found.mu)
+    b, certificate = certify_smooth(rows, asked, found.W, found.b, monitor.tol, found.mu)
     estimator.coef_, estimator.intercept_ = found.W, b
     account(estimator, rows)
     why = f"a stream of {rows.n} rows: quasi-Newton steps, a model of the Hessian from a sample"
     _tell(estimator, monitor, certificate, "newton", why)
-    return _judged(found.ending, certificate, monitor.tol)
+    return settled(found.ending, certificate, monitor.tol)
 
 
 def fit_least_squares(estimator, rows: StreamedRows, monitor, sample) -> None:

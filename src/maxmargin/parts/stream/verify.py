@@ -180,7 +180,7 @@ def _two(model, rows: StreamedRows, monitor: Monitor, machine: BinarySpec, q: in
         repair_parts(rows, machine)
 
     def prove() -> Certificate:
-        return certify_parts(rows, machine, w, b, mean)[0]
+        return certify_parts(rows, machine, w, b, mean)
 
     def seek() -> None:
         solve_hinge(rows, machine, monitor)
@@ -254,7 +254,7 @@ def _logistic(model, rows: StreamedRows, monitor: Monitor) -> Certificate:
         mass += float(weight.sum())
         f = np.asarray(block.X @ W.T) + b
         loss += float(weight @ _losses(f, block.y))
-    _, found, _ = certify_smooth(rows, asked, W, b, monitor.tol, mean / mass)
+    _, found = certify_smooth(rows, asked, W, b, monitor.tol, mean / mass)
     primal = 0.5 * float(np.sum(W**2)) + float(model.C) * loss
     return replace(found, primal=primal)
 

@@ -17,9 +17,10 @@ import numpy as np
 from scipy.special import expit
 
 from ...certify.bias import best_bias
-from ...certify.certificate import Certificate, certify
+from ...certify.certificate import Certificate
 from ...certify.conclude import first_that_proves
 from ...certify.softmax import balanced
+from ...certify.two_class import certify
 from ...problem.class_losses import Softmax
 from ...problem.multiclass import MulticlassProblem
 from ...problem.problem import Problem

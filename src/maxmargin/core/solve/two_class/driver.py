@@ -15,9 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...certify.bias import best_bias
-from ...certify.certificate import Certificate, certify
+from ...certify.certificate import Certificate
 from ...certify.conclude import first_that_proves, lengthened
 from ...certify.repair import repair
+from ...certify.two_class import certify
 from ...problem.problem import Problem
 from ...rows.pairs import PairRows
 from ...rows.rows import DenseRows, combine, scores, sqnorms

@@ -1,0 +1,74 @@
+"""Slacks near zero in extended precision: a large C multiplies their rounding.
+
+1 − y(w·x + b) cancels on the margin, and what rounding leaves is charged C times each.  Kernels
+are left out: their values are rounded themselves, and more digits of a sum of them mean nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..problem.label_pairs import LabelPairsProblem
+from ..problem.multiclass import MulticlassProblem
+from ..problem.problem import Problem
+from ..rows.rows import dense
+
+EPSILON = float(np.finfo(float).eps)
+# Slacks this near to zero are computed afresh where C makes them count: where one rounding per
+# row, times C, could be this share of ½‖w‖².
+NEAR = 1e-6
+COUNTS = 1e-10
+# Multiplications in extended precision, at most, for some rows at a time.
+MOST_NEAR = 2_000_000
+
+
+def rounding_counts(c: np.ndarray, n: int, square: float) -> bool:
+    """Whether a rounding for each of n rows with costs like c is much to ½‖w‖²."""
+    return float(c.max(initial=0.0)) * n * EPSILON > COUNTS * (0.5 * square)
+
+
+def near_margin(z: np.ndarray, c: np.ndarray, width: int) -> np.ndarray:
+    """The rows with a slack near zero; none if they are too many."""
+    near = np.flatnonzero((np.abs(z) <= NEAR) & (c > 0))
+    return near if len(near) * width <= MOST_NEAR else near[:0]
+
+
+def sharpen(problem: Problem, w: np.ndarray, b: float, z: np.ndarray) -> np.ndarray:
+    """z = 1 − y(w·x + b), those near zero computed afresh."""
+    near = near_margin(z, problem.c, len(w))
+    if len(near) == 0:
+        return z
+    f = dense(problem.rows, near).astype(np.longdouble) @ w.astype(np.longdouble) + np.longdouble(b)
+    z = z.copy()
+    z[near] = (1.0 - problem.y[near] * f).astype(np.float64)
+    return z
+
+
+def sharpen_classes(problem: MulticlassProblem, part: slice, W, b, s: np.ndarray) -> None:
+    """The scores s = Wx + b of a part of the rows, in place, if a slack of theirs is near zero.
+
+    All scores of a row are shifted alike, such that s_y = 1: 1 − s_y + s_c then has no rounding.
+    """
+    y, each = problem.y[part], np.arange(len(s))
+    z = 1.0 - s[each, y][:, None] + s
+    z[each, y] = np.inf
+    near = near_margin(np.abs(z).min(axis=1), problem.c[part], W.size)
+    if len(near) == 0:
+        return
+    X = dense(problem.rows, part.start + near).astype(np.longdouble)
+    f = X @ W.T.astype(np.longdouble) + b
+    f -= f[each[: len(near)], y[near]][:, None].copy() - 1.0
+    s[near] = f.astype(np.float64)
+
+
+def sharpen_pairs(problem: LabelPairsProblem, W, b, z: np.ndarray) -> np.ndarray:
+    """z_p = 1 − (w_a − w_b)·x_i − (b_a − b_b), those near zero computed afresh."""
+    near = near_margin(z, problem.c, W.shape[1])
+    if len(near) == 0:
+        return z
+    W, b = W.astype(np.longdouble), b.astype(np.longdouble)
+    over, under = problem.winner[near], problem.loser[near]
+    X = dense(problem.rows, problem.example[near])
+    z = z.copy()
+    z[near] = 1.0 - np.sum((W[over] - W[under]) * X, axis=1) - (b[over] - b[under])
+    return z

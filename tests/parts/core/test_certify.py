@@ -1,0 +1,140 @@
+"""Over parts a certificate is that of memory: the same sums, digits and repairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from maxmargin.core.certify import sharpen
+from maxmargin.core.certify.multiclass import certify_classes
+from maxmargin.core.certify.repair import repair
+from maxmargin.core.certify.softmax import certify_softmax
+from maxmargin.core.certify.two_class import certify
+from maxmargin.core.problem.class_losses import CLASS_LOSSES
+from maxmargin.core.problem.losses import LOSSES
+from maxmargin.core.problem.problem import Bias
+from maxmargin.parts.certify.many_class import certify_class_parts
+from maxmargin.parts.certify.smooth import certify_smooth
+from maxmargin.parts.certify.two_class import certify_parts, repair_parts
+from maxmargin.parts.parts import Block
+from maxmargin.parts.solve import smooth
+from maxmargin.parts.solve.class_tasks import ClassSpec, ClassState, pose_classes
+from maxmargin.parts.solve.hinge_tasks import BinarySpec, BinaryState, pose
+from tests.core.certify.test_conclude import on_the_margin
+from tests.parts.core.helpers import Here
+
+CUTS = {"one": [], "uneven": [3, 7], "empty": [5, 5]}
+
+
+def hold(parts: Here, key, states) -> None:
+    parts.memory = [{key: state} for state in states]
+
+
+def two_class_parts(X, codes, machine, alpha, cuts):
+    parts, none = Here(X, codes, cuts), np.zeros(0)
+    hold(parts, machine.key, [BinaryState(none, a, a[None]) for a in np.split(alpha, cuts)])
+    return parts
+
+
+@pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS.keys())
+def test_slacks_over_parts_are_as_sharp_as_in_memory(cuts, monkeypatch):
+    X, y, W, b = on_the_margin(k=2)
+    w, bias, none = W[0] - W[1], float(b[0] - b[1]), np.zeros(len(y))
+    machine = BinarySpec(1e9, LOSSES["hinge"], positive=0)
+    parts = two_class_parts(X, y, machine, none, cuts)
+    whole = certify(pose(Block(X, y, None), machine), w, bias, none)
+    found = certify_parts(parts, machine, w, bias, X.mean(axis=0))
+    assert found.primal == pytest.approx(whole.primal, rel=1e-13)
+    assert found.kkt_violation == pytest.approx(whole.kkt_violation, rel=1e-6)
+    monkeypatch.setattr(sharpen, "NEAR", 0.0)
+    rough = certify_parts(parts, machine, w, bias, X.mean(axis=0))
+    assert abs(rough.primal - whole.primal) > 1e-6 * whole.primal
+
+
+@pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS.keys())
+@pytest.mark.parametrize("rule", ["max", "sum"])
+def test_those_of_several_classes_too(cuts, rule, monkeypatch):
+    X, y, W, b = on_the_margin()
+    machine, none = ClassSpec(1e9, CLASS_LOSSES[rule, "hinge"], 3), np.zeros((len(y), 3))
+    parts, nothing = Here(X, y, cuts), np.zeros(0)
+    hold(
+        parts, machine.key, [ClassState(nothing, nothing, a, a[None]) for a in np.split(none, cuts)]
+    )
+    whole = certify_classes(pose_classes(Block(X, y, None), machine), W, b, none)
+    found = certify_class_parts(parts, machine, W, b, X.mean(axis=0))
+    assert found.primal == pytest.approx(whole.primal, rel=1e-13)
+    monkeypatch.setattr(sharpen, "NEAR", 0.0)
+    rough = certify_class_parts(parts, machine, W, b, X.mean(axis=0))
+    assert abs(rough.primal - whole.primal) > 1e-6 * whole.primal
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("bias", [Bias.FREE, Bias.NONE])
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_smooth_certificate_does_not_depend_on_the_cuts(store, bias, k):
+    rng = np.random.default_rng(0)
+    X, y = store(rng.standard_normal((30, 3)) + 2.0), rng.integers(0, k, 30)
+    asked = smooth.Asked(k, 0.7, bias)
+    W = 0.1 * rng.standard_normal((asked.columns, 3))
+    b, place = np.zeros(asked.columns), np.full(3, 2.0)
+    proofs = [certify_smooth(Here(X, y, cuts), asked, W, b, 1e-9, place) for cuts in CUTS.values()]
+    for biases, found in proofs[1:]:
+        assert biases == pytest.approx(proofs[0][0], abs=1e-9)
+        for name in ("primal", "dual", "stationarity", "bias_residual", "box_violation"):
+            one = getattr(proofs[0][1], name)
+            assert getattr(found, name) == pytest.approx(one, rel=1e-9, abs=1e-12)
+    if k == 3:
+        whole = certify_softmax(smooth.pose(Block(X, y, None), asked), W, proofs[0][0])
+        assert proofs[0][1].primal == pytest.approx(whole.primal, rel=1e-9)
+        assert proofs[0][1].dual == pytest.approx(whole.dual, rel=1e-6)
+        assert proofs[0][1].problem == whole.problem
+
+
+def lopsided(kind: str, n: int) -> np.ndarray:
+    """Multipliers whose Σαy is off by much, by little with free ones, by little with none."""
+    rng = np.random.default_rng(5)
+    if kind == "much":
+        return rng.uniform(-0.1, 1.2, n)
+    if kind == "nothing":
+        return np.zeros(n)
+    alpha = np.where(np.arange(n) % 4 < 2, 1.0, 0.0)
+    alpha[0] -= 1e-9
+    if kind == "little":
+        alpha[4] = 0.5
+        alpha[5] = 0.5
+    return alpha
+
+
+@pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS.keys())
+@pytest.mark.parametrize("kind", ["much", "little", "little, none free", "nothing"])
+def test_repair_over_parts_is_that_of_memory(kind, cuts):
+    n = 12
+    X, codes = np.zeros((n, 1)), np.arange(n) % 2
+    machine = BinarySpec(1.0, LOSSES["hinge"])
+    problem, alpha = pose(Block(X, codes, None), machine), lopsided(kind, n)
+    parts = two_class_parts(X, codes, machine, alpha, cuts)
+    repair_parts(parts, machine)
+    found = np.concatenate([memory[machine.key].alpha for memory in parts.memory])
+    assert found == pytest.approx(repair(problem, alpha), rel=1e-12, abs=1e-15)
+    assert abs(found @ problem.y) <= 1e-14 * max(1.0, found.sum())
+    assert found.min() >= 0.0
+    assert found.max() <= 1.0
+
+
+@pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS.keys())
+def test_a_small_residual_is_borne_by_few_multipliers(cuts):
+    """All at their bounds, whose caps differ a little: scaling would move every one of a class."""
+    n = 12
+    X, codes, weight = np.zeros((n, 1)), np.arange(n) % 2, np.ones(n)
+    weight[0] += 1e-9
+    machine = BinarySpec(1.0, LOSSES["hinge"])
+    parts, none = Here(X, codes, cuts, weight), np.zeros(0)
+    states = [BinaryState(none, a, a[None]) for a in np.split(weight, cuts)]
+    hold(parts, machine.key, states)
+    repair_parts(parts, machine)
+    found = np.concatenate([memory[machine.key].alpha for memory in parts.memory])
+    problem = pose(Block(X, codes, weight), machine)
+    assert abs(found @ problem.y) <= 1e-15 * found.sum()
+    assert 1 <= np.count_nonzero(found != weight) <= parts.n_parts
+    assert np.count_nonzero(repair(problem, weight) != weight) == 1
