@@ -9,11 +9,11 @@ Needs the extra ``dask``.  Names are loaded when first used.
 from importlib import import_module
 
 _HOME = {
-    "LinearSVM": "linear_svm",
-    "LogisticRegression": "logistic_regression",
-    "LeastSquaresClassifier": "closed_forms",
-    "FisherDiscriminant": "closed_forms",
-    "Perceptron": "perceptron",
+    "LinearSVM": "estimators",
+    "LogisticRegression": "estimators",
+    "LeastSquaresClassifier": "estimators",
+    "FisherDiscriminant": "estimators",
+    "Perceptron": "estimators",
     "c_path": "search",
     "LinearSVMCV": "search",
     "LogisticRegressionCV": "search",

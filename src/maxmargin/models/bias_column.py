@@ -51,12 +51,21 @@ def fit_joined(model, fit: Callable[[Any], T], norm: Callable[[np.ndarray], floa
     except NotSeparableError as error:
         raise NotSeparableError(by_class(error.proof)) from None
     given = model.get_params(deep=False)
-    vars(model).update({name: value for name, value in vars(inner).items() if name not in given})
-    model.coef_, model.intercept_ = inner.coef_[:, :-1].copy(), inner.coef_[:, -1].copy()
-    length = norm(model.coef_)
-    model.margin_ = 1.0 / length if length > 0 else np.inf
-    model.certificate_ = about_bias(inner.certificate_, model.coef_.shape[1])
+    told = {name: value for name, value in vars(inner).items() if name not in given}
+    vars(model).update(told_of_x(told, norm))
     return answer
+
+
+def told_of_x(told: dict[str, Any], norm: Callable[[np.ndarray], float]) -> dict[str, Any]:
+    """What a fit about x̃ tells, by the names of attributes, told of x."""
+    W, b = told["coef_"][:, :-1].copy(), told["coef_"][:, -1].copy()
+    length = norm(W)
+    return told | {
+        "coef_": W,
+        "intercept_": b,
+        "margin_": 1.0 / length if length > 0 else np.inf,
+        "certificate_": about_bias(told["certificate_"], W.shape[1]),
+    }
 
 
 def prove_joined(model, prove: Callable[[Any], Certificate]) -> Certificate:

@@ -13,11 +13,13 @@ def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
 
     ``y`` is what the model's ``fit`` takes: labels, or preferences for a ranker.
 
-    Given the training data (and weights) it must agree with ``model.certificate_``.  Given
-    other data it tells, honestly, how far the model is from the optimum there: the
-    multipliers are used when there is one for every row, and otherwise rebuilt from the
-    margins, which proves less.  Of a closed form (least squares, Fisher, kernel ridge) it
-    recomputes the residual of the equations, on the training rows only for a kernel.
+    Given the training data (and weights) it proves what ``model.certificate_`` does.  Given
+    other data it tells, honestly, how far the model is from the optimum there.  The primal is
+    always that of the model's own weights.  Multipliers are those stored with the model, and
+    otherwise rebuilt from the margins; where they prove less than the model's ``tol``, those of a
+    ``LinearSVM`` are sought by solving from there.  Of a closed form (least squares, Fisher,
+    kernel ridge) it recomputes the residual of the equations, on the training rows only for a
+    kernel.
 
     Examples
     --------

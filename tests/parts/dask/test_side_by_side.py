@@ -16,6 +16,7 @@ from maxmargin.parts.dask import search
 from maxmargin.parts.dask.inputs import DaskData
 from maxmargin.parts.dask.scoring import judge_of
 from maxmargin.parts.dask.traffic import Traffic
+from maxmargin.parts.fit import fit_estimator
 from maxmargin.parts.lockstep import run_in_lockstep
 from maxmargin.parts.parts import Block
 from maxmargin.parts.solve.hinge_tasks import BinarySpec, begin
@@ -58,11 +59,11 @@ def data(k=4, cuts=(0, 50, 120, 240), weight=None):
     ]
     counts = np.bincount(codes)
     parts = Local(Client(), blocks, X.shape[1])
-    return DaskData(parts, classes, counts, counts.astype(float), None, X.dtype)
+    return DaskData(parts, classes, counts, counts.astype(float), X.dtype)
 
 
 def one_at_a_time(monkeypatch):
-    for module in ("linear_svm", "search"):
+    for module in ("inputs", "search"):
         monkeypatch.setattr(f"maxmargin.parts.dask.{module}.machines_at_once", lambda *_: 1)
 
 
@@ -72,7 +73,7 @@ def test_the_same_machines_and_bytes_in_fewer_rounds(monkeypatch, rule, loss):
     def fit():
         rows = data()
         model = on_dask.LinearSVM(C=0.1, multiclass=rule, loss=loss, tol=1e-3)
-        model._fit_parts(rows)
+        fit_estimator(model, rows)
         return model, rows.parts.traffic
 
     ours, few = fit()
@@ -88,7 +89,7 @@ def test_the_same_machines_and_bytes_in_fewer_rounds(monkeypatch, rule, loss):
 def test_the_next_fit_along_C_finds_every_machines_multipliers():
     rows = data()
     model = on_dask.LinearSVM(C=0.1, multiclass="rest", tol=1e-4)
-    model._fit_parts(rows)
+    fit_estimator(model, rows)
     machines = [BinarySpec(0.2, LOSSES["hinge"], positive=c) for c in range(4)]
     songs = {machine.key: partial(ask_total, task=begin, spec=machine) for machine in machines}
     for w, census in zip(model.coef_, run_in_lockstep(rows.parts, songs), strict=True):

@@ -7,6 +7,12 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
+from maxmargin.parts.files.sources import open_source
+from maxmargin.parts.stream.fit import reading
+from maxmargin.parts.stream.folder import WorkFolder
+from maxmargin.parts.stream.memory_limit import parse_memory
+from maxmargin.parts.stream.training_summary import TrainingSummary, summarise_training
+
 
 def noisy(n=4000, d=12, k=2, seed=0, dtype=np.float64, is_sparse=False):
     """X and y of classes that overlap."""
@@ -27,6 +33,15 @@ def cut(X, y, weight=None, at=(700, 700, 1500, 3001)):
     if weight is None:
         return [(X[p], y[p]) for p in parts]
     return [(X[p], y[p], weight[p]) for p in parts]
+
+
+def summary_of(model, chunks, memory) -> TrainingSummary:
+    """What a fitted model does on the rows of its fit."""
+    with (
+        WorkFolder(None, False) as folder,
+        reading(open_source(chunks), parse_memory(memory), folder, None, None) as (rows, _),
+    ):
+        return summarise_training(model, rows)
 
 
 def agree(streamed, whole, tol):

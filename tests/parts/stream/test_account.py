@@ -16,7 +16,7 @@ from maxmargin.parts.stream.memory_limit import MemoryLimit
 from maxmargin.parts.stream.reservoir import ReservoirSample, drawn
 from maxmargin.parts.stream.sample import StreamSample
 
-from .helpers import cut, noisy
+from .helpers import cut, noisy, summary_of
 
 SMALL = "16MB"
 
@@ -58,8 +58,9 @@ def kinds_in_memory(model, X, y):
 )  # fmt: skip
 def test_support_vectors_by_kind(k, given):
     X, y = noisy(n=900, d=4, k=k)
-    model = fit_stream(LinearSVM(C=0.1, tol=1e-4, **given), cut(X, y, at=(300, 301)), memory=SMALL)
-    kinds = model._streamed["support"]
+    chunks = cut(X, y, at=(300, 301))
+    model = fit_stream(LinearSVM(C=0.1, tol=1e-4, **given), chunks, memory=SMALL)
+    kinds = summary_of(model, chunks, SMALL).support
     assert kinds == kinds_in_memory(model, X, y)
     assert kinds["misclassified"] > 0
     if k == 2:  # what is on the wrong side supports, and nothing else is misclassified
@@ -75,10 +76,10 @@ def test_errors_by_class(model):
     weight = np.linspace(0.5, 2.0, 900)
     chunks = cut(X, y, at=(300,)) if "Perc" in repr(model) else cut(X, y, weight, at=(300,))
     model = fit_stream(model, chunks, memory=SMALL)
-    seen = model._streamed
-    np.testing.assert_array_equal(seen["table"], confusion(model.predict(X), y, model.classes_))
-    assert seen["wrong"] == (model.predict(X) != y).sum()
-    assert seen["weights"] == (None if len(chunks[0]) == 2 else (0.5, 2.0))
+    seen = summary_of(model, chunks, SMALL)
+    np.testing.assert_array_equal(seen.table, confusion(model.predict(X), y, model.classes_))
+    assert seen.wrong == (model.predict(X) != y).sum()
+    assert seen.weights == (None if len(chunks[0]) == 2 else (0.5, 2.0))
 
 
 def batches(n, size):

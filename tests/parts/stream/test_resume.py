@@ -69,7 +69,7 @@ CASES = {
 @pytest.fixture(autouse=True)
 def no_room_for_rows(monkeypatch):
     """k classes at once by ascent, as where more rows matter than can be held."""
-    monkeypatch.setattr("maxmargin.parts.stream.classes.HELD", 0.0)
+    monkeypatch.setattr("maxmargin.parts.stream.solve.HELD", 0.0)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -33,7 +33,7 @@ def fitted(model, X, y, memory="16MB", told=None):
 
 
 def machine_by_machine(monkeypatch):
-    monkeypatch.setattr("maxmargin.parts.stream.estimators.machines_in_a_pass", lambda *_: 1)
+    monkeypatch.setattr("maxmargin.parts.stream.data.machines_in_a_pass", lambda *_: 1)
 
 
 @pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "sparse"])
@@ -78,7 +78,7 @@ def test_what_machines_remember_may_lie_on_the_disk(monkeypatch, tmp_path):
 
     monkeypatch.setattr(Memories, "put", noted)
     monkeypatch.setattr(MemoryLimit, "kept", property(lambda self: 3 * REMEMBERED * 1000))
-    monkeypatch.setattr("maxmargin.parts.stream.estimators.machines_in_a_pass", lambda *_: K)
+    monkeypatch.setattr("maxmargin.parts.stream.data.machines_in_a_pass", lambda *_: K)
     fitted(model, X, y)
     assert away
     np.testing.assert_array_equal(model.coef_, coef)

@@ -15,6 +15,7 @@ from maxmargin import (
     fit_stream,
     verify,
 )
+from maxmargin.models.svm import two_class as svm_two
 from maxmargin.parts.stream.verify import verify_stream
 
 from .helpers import cut, noisy
@@ -76,7 +77,10 @@ def test_a_squared_hinge_that_slacks_alone_do_not_prove():
         primal = verify(model, X, y).primal
         if primal - optimum.certificate_.primal < 0.9e-4 * primal:
             break
-    assert not verify(model, X, y).holds(1e-4)  # the rule of the slacks falls short
+    pose, w, b = svm_two.pose(model, X, y, None), model.coef_[0], float(model.intercept_[0])
+    by_slacks = svm_two.best_proof(pose, w, b, None)  # whose rule falls short
+    assert not by_slacks.holds(1e-4)
+    assert verify(model, X, y).holds(1e-4)
     assert verify_stream(model, cut(X, y, at=(200,)), memory=SMALL).holds(1e-4)
 
 

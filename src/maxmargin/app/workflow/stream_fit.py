@@ -14,13 +14,15 @@ from ...parts.files.model import TableModel
 from ...parts.files.preparation import Choices
 from ...parts.files.prepared import RowFilter, TableFeatures
 from ...parts.files.sources import Tables, alike, find_files, open_source
-from ...parts.stream.estimators import check, warn
+from ...parts.fit import check_possible, warn
+from ...parts.stream.data import StreamData
 from ...parts.stream.fit import fit_rows, reading
 from ...parts.stream.folder import WorkFolder
 from ...parts.stream.memory_limit import MemoryLimit
 from ...parts.stream.progress import StreamProgress
 from ...parts.stream.row_buffer import RowBuffer
 from ...parts.stream.rows import StreamedRows
+from ...parts.stream.training_summary import summarise_training
 from .fit import Fitted, Streamed, is_proved, summary_of
 from .judge import MOST_CLASSES, Errors, confusion
 from .methods import Method, Plan, check_weights, find_method, make_estimator, parameters
@@ -54,7 +56,7 @@ def fit_files(
     def make(C):
         return make_estimator(method, plan, C, left())
 
-    check(make(plan.C or 1.0) if method.C else make(None))
+    check_possible(make(plan.C or 1.0) if method.C else make(None), StreamData.where)
     with (
         WorkFolder(kept, resume) as folder,
         reading(source, limit, folder, progress, plan.seed) as (rows, shelf),
@@ -64,27 +66,25 @@ def fit_files(
         prepared = time.perf_counter()
         tuning, estimator = _chosen(method, plan, rows, shelf, make, left, notes)
         tuned = time.perf_counter()
-        stopped = fit_rows(estimator, rows, shelf, progress)
-        notes += quietly(lambda: warn(estimator, stopped))
+        told = fit_rows(estimator, rows, shelf, progress)
+        seen = summarise_training(estimator, rows)
+        notes += quietly(lambda: warn(estimator, told))
         fitted = time.perf_counter()
         progress.done()
     estimator.__dict__.pop("feature_names_in_", None)
     model = TableModel(estimator, opened.prepared(rows), None, opened.target, {})
-    seen = estimator._streamed
-    errors = Errors(
-        rows.n, seen["wrong"], seen["table"] if len(rows.classes) <= MOST_CLASSES else None
-    )
+    errors = Errors(rows.n, seen.wrong, seen.table if len(rows.classes) <= MOST_CLASSES else None)
     result = Fitted(
         model, some, X, tuning, training=errors, test=None, proved=is_proved(estimator),
         seconds={"tune": tuned - prepared, "fit": fitted - tuned, "total": fitted - began},
-        notes=notes, streamed=Streamed(opened.missing, seen["weights"]),
+        notes=notes, streamed=Streamed(opened.missing, seen.weights),
     )  # fmt: skip
     labels = zip(rows.classes, rows.counts, strict=True)
     classes = [[str(label), int(count)] for label, count in labels]
     model.summary.update(summary_of(result, method.name, classes))
     model.summary["streamed"] = {"memory": limit.limit, "passes": rows.passes}
-    if seen["support"]:
-        model.summary["support"] = seen["support"]
+    if seen.support:
+        model.summary["support"] = seen.support
     if test is not None:
         result.test = judge_files(model, test, format, limit, notes)
         model.summary["test"] = result.test.to_dict()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -143,6 +144,14 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self.trace = trace
         self.explain = explain
         self.random_state = random_state
+
+    # The weights to predict with, and the state from which a stream goes on.
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    last_coef_: np.ndarray
+    last_intercept_: np.ndarray
+    _average_sums: tuple[np.ndarray, np.ndarray]
+    _clock: float
 
     def fit(self, X, y, coef_init=None, intercept_init=None):
         """Train on X (n, d), dense or sparse, from zero or from the given weights."""
@@ -286,14 +295,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self._keep(learner, dtype)
 
     def _keep(self, learner: LinearLearner, dtype) -> None:
-        """The weights to predict with, and the state from which a stream goes on."""
-        W, b, U, u = learner.weights
-        self.last_coef_, self.last_intercept_ = W, b
-        self._average_sums, self._clock = (U, u), learner.clock
-        if self.average:
-            W, b = learner.average()
-        self.coef_ = W.astype(dtype, copy=False)
-        self.intercept_ = b.astype(dtype, copy=False)
+        self.__dict__.update(weights_told(learner, self.average, dtype))
 
     def _account(self, learner: LinearLearner, run: Run, X, start, made) -> None:
         """Everything fit says about its training set, recomputed with the weights kept."""
@@ -352,6 +354,18 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def weights_told(learner: LinearLearner, average: bool, dtype) -> dict[str, Any]:
+    """The weights to predict with, and the state from which a stream goes on."""
+    W, b, U, u = learner.weights
+    last = {"last_coef_": W, "last_intercept_": b}
+    if average:
+        W, b = learner.average()
+    return {
+        **last, "_average_sums": (U, u), "_clock": learner.clock,
+        "coef_": W.astype(dtype, copy=False), "intercept_": b.astype(dtype, copy=False),
+    }  # fmt: skip
 
 
 def farewell(model, start) -> str:

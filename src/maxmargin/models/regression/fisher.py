@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
@@ -97,6 +98,17 @@ class FisherDiscriminant(
         self.priors = priors
         self.n_components = n_components
 
+    # What a fit tells.
+    priors_: np.ndarray
+    means_: np.ndarray
+    xbar_: np.ndarray
+    coef_: np.ndarray
+    intercept_: np.ndarray
+    scalings_: np.ndarray
+    criterion_: np.ndarray
+    explained_variance_ratio_: np.ndarray
+    certificate_: FisherCriterion
+
     def fit(self, X, y, sample_weight=None):
         """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""
         with all_or_nothing(self), one_blas_thread():
@@ -109,33 +121,38 @@ class FisherDiscriminant(
             most = self._check_components(X)
             self._check_shrinkage(sample_weight)
             spread, means = self._spread(X, codes, weight)
-            self.means_, self.xbar_ = means, self.priors_ @ means
-            H = (means - self.xbar_).T
-            self._keep(directions(spread, H, self.priors_, most), H)
+            H = (means - self.priors_ @ means).T
+            found = directions(spread, H, self.priors_, most)
+            self.__dict__.update(self._told(found, means, self.priors_))
         return self
 
     def _spread(self, X, codes, weight) -> tuple[Spread, np.ndarray]:
         return spread_within(X, codes, weight, self.priors_, self.covariance, self.shrinkage)
 
-    def _keep(self, found: Directions, H) -> None:
-        """Scores of the classes: x·Y_c − ½ m_c·Y_c + log π_c, about the mean of the means."""
+    def _told(self, found: Directions, means, share) -> dict[str, Any]:
+        """Scores of the classes: x·Y_c − ½ m_c·Y_c + log π_c, about the mean of the means; and
+        what else a fit tells."""
         if found.certificate.rank == 0:
             raise ValueError(
                 "FisherDiscriminant found no spread within the classes: every point equals the "
                 "mean of its class. Use covariance='none', or more examples of each class."
             )
-        Y, share = found.Y, self.priors_
-        b = -0.5 * np.einsum("ij,ij->j", H, Y) - self.xbar_ @ Y
+        Y, xbar = found.Y, share @ means
+        H = (means - xbar).T
+        b = -0.5 * np.einsum("ij,ij->j", H, Y) - xbar @ Y
         if self.threshold == "priors":
             b = b + np.log(share)
         W = Y.T
         if len(share) == 2:
             W, b = W[1:] - W[:1], b[1:] - b[:1]
-        self.coef_, self.intercept_ = np.ascontiguousarray(W), b
-        self.scalings_, self.criterion_ = found.V, found.J
         total = float(np.einsum("ij,ij,j->", H, Y, share))
-        self.explained_variance_ratio_ = found.J / total if total > 0 else found.J
-        self.certificate_ = found.certificate
+        return {
+            "priors_": share, "means_": means, "xbar_": xbar,
+            "coef_": np.ascontiguousarray(W), "intercept_": b,
+            "scalings_": found.V, "criterion_": found.J,
+            "explained_variance_ratio_": found.J / total if total > 0 else found.J,
+            "certificate_": found.certificate,
+        }  # fmt: skip
 
     # --- what was asked -----------------------------------------------------------------
 

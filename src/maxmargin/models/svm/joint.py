@@ -15,7 +15,8 @@ from ...core.problem.problem import costs
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import ClassPoint, Ending, Monitor
 from ...core.solve.many_class.driver import CLASS_SOLVERS, solve_classes
-from ..fitting import note
+from ..claim import best_claim
+from ..fitting import make_monitor, note
 from ..validation import one_of
 from .two_class import kinds_of
 
@@ -50,14 +51,6 @@ def keep(model, problem: MulticlassProblem, beta, slacks, b, norm: float) -> Non
     model.support_ = np.flatnonzero(beta.any(axis=1))
     model.support_kind_ = support_kinds(problem, beta, worst)[model.support_]
     model.margin_ = 1.0 / float(np.sqrt(2.0 * norm)) if norm > 0 else np.inf
-
-
-def keep_some(model, rows: np.ndarray, beta: np.ndarray) -> None:
-    """The multipliers of some rows, by their numbers; for fits that have no array of all rows."""
-    n, k = beta.shape
-    model._alpha_rows = np.repeat(rows, k)
-    model._alpha_machines = np.tile(np.arange(k), n)
-    model._alpha_values = beta.ravel()
 
 
 def norm(W: np.ndarray) -> float:
@@ -108,7 +101,7 @@ def known_multipliers(model, problem: MulticlassProblem) -> np.ndarray | None:
 
 
 def recertify(model, X, codes, weight) -> Certificate:
-    """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
+    """The certificate on any data, with multipliers stored, rebuilt or sought."""
     problem = pose(model, X, codes, weight)
     W, b = model.coef_, model.intercept_
     beta = known_multipliers(model, problem)
@@ -116,8 +109,16 @@ def recertify(model, X, codes, weight) -> Certificate:
     def prove(beta: np.ndarray) -> Certificate:
         return certify_classes(problem, W, b, beta)
 
-    return first_that_proves(
+    none, monitor = np.zeros((len(problem.y), problem.k)), make_monitor(model)
+    start = ClassPoint(W, b, none if beta is None else beta)
+
+    def seek() -> tuple[float, Certificate]:
+        solution, certificate = solve_classes(problem, monitor, "auto", start)
+        return certificate.primal, prove(solution.point.beta)
+
+    best = first_that_proves(
         *([lambda: prove(beta)] if beta is not None else []),
         lambda: prove(repair_classes(problem, from_scores(problem, W, b))),
-        lambda: prove(np.zeros((len(problem.y), problem.k))),
+        lambda: prove(none),
     )
+    return best_claim(best, monitor, seek)

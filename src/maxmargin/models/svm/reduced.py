@@ -115,15 +115,6 @@ def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
     return machines.ending
 
 
-def keep_some(model, found: list[tuple[np.ndarray, np.ndarray]]) -> None:
-    """Of each machine the multipliers of some rows, by their numbers; for fits that have no array
-    of all rows."""
-    rows, values = zip(*found, strict=True)
-    model._alpha_rows, model._alpha_values = np.concatenate(rows), np.concatenate(values)
-    which = [np.full(len(some), q) for q, some in enumerate(rows)]
-    model._alpha_machines = np.concatenate(which)
-
-
 norm = svm_two.norm
 
 
@@ -142,7 +133,7 @@ def together(model, parts: list[Certificate]) -> Certificate:
 
 
 def recertify(model, X, codes, weight) -> Certificate:
-    """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
+    """The certificate on any data, with multipliers stored, rebuilt or sought."""
     streamed = not hasattr(model, "alpha_")
     same = not streamed and len(model.alpha_) == len(codes)
     parts = []
@@ -152,5 +143,5 @@ def recertify(model, X, codes, weight) -> Certificate:
         alpha = model.alpha_[some, q] if same else None
         if streamed:
             alpha = svm_two.known_multipliers(model, problem, w, b, q, some)
-        parts.append(svm_two.best_proof(problem, w, b, alpha))
+        parts.append(svm_two.proved(model, problem, w, b, alpha))
     return together(model, parts)

@@ -13,7 +13,8 @@ from ...core.problem.problem import Problem, costs
 from ...core.rows.rows import as_rows, scores
 from ...core.solve.contract import Ending, Monitor, Point
 from ...core.solve.two_class.driver import SOLVERS, solve
-from ..fitting import note
+from ..claim import best_claim
+from ..fitting import make_monitor, note
 from ..validation import one_of
 
 # A slack below this is rounding: the point lies on its margin.
@@ -92,10 +93,22 @@ def kinds_of(slack: np.ndarray, below) -> np.ndarray:
 
 
 def recertify(model, X, codes, weight) -> Certificate:
-    """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
+    """The certificate on any data, with multipliers stored, rebuilt or sought."""
     problem = pose(model, X, codes, weight)
     w, b = model.coef_[0], float(model.intercept_[0])
-    return best_proof(problem, w, b, known_multipliers(model, problem, w, b))
+    return proved(model, problem, w, b, known_multipliers(model, problem, w, b))
+
+
+def proved(model, problem: Problem, w, b: float, alpha: np.ndarray | None) -> Certificate:
+    """The best proof for (w, b): better multipliers are sought where these prove too little."""
+    monitor = make_monitor(model)
+    start = Point(w, b, np.zeros(len(problem.y)) if alpha is None else alpha)
+
+    def seek() -> tuple[float, Certificate]:
+        solution, certificate = solve(problem, monitor, "auto", start)
+        return certificate.primal, certify(problem, w, b, solution.point.alpha)
+
+    return best_claim(best_proof(problem, w, b, alpha), monitor, seek)
 
 
 def known_multipliers(

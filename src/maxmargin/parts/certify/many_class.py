@@ -22,7 +22,7 @@ from ...core.certify.circulation import (
     room_to_move,
 )
 from ...core.certify.conclude import conclude, first_that_proves, norms_of
-from ...core.certify.multiclass import class_tally, from_scores, residual
+from ...core.certify.multiclass import class_tally, residual
 from ...core.problem.multiclass import MulticlassProblem, summary
 from ...core.rows.class_products import score_chunks
 from ...core.solve.many_class.class_shift import answers, newton_step
@@ -130,11 +130,6 @@ def _shrink(problem: MulticlassProblem, share: ClassState, over: float):
 def set_none(problem: MulticlassProblem, share: ClassState):
     """No multipliers at all: a dual of zero, where others prove less."""
     return share._replace(beta=np.zeros_like(share.beta)), 0
-
-
-def from_margins(problem: MulticlassProblem, share: ClassState, W, b):
-    """Multipliers that would be optimal if W were."""
-    return share._replace(beta=from_scores(problem, W, b)), 0
 
 
 # --- biases -----------------------------------------------------------------------------

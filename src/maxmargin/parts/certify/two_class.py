@@ -14,7 +14,7 @@ from ...core.certify.certificate import Certificate
 from ...core.certify.conclude import Tally, conclude, first_that_proves, norms_of
 from ...core.certify.repair import MOVES, ROUNDING, SMALL, bear, freedom, lighten, shift
 from ...core.certify.two_class import tally
-from ...core.problem.losses import Hinge, SquaredHinge
+from ...core.problem.losses import Hinge
 from ...core.problem.problem import Problem, two_class_summary
 from ...core.rows.rows import scores
 from ..parts import Parts
@@ -111,14 +111,6 @@ def _lighten(problem: Problem, share: BinaryState, heavy, factor) -> tuple[Binar
 def set_none(problem: Problem, share: BinaryState) -> tuple[BinaryState, int]:
     """No multipliers at all: a dual of zero, where others prove less."""
     return share._replace(alpha=np.zeros_like(share.alpha)), 0
-
-
-def from_margins(problem: Problem, share: BinaryState, w, b) -> tuple[BinaryState, int]:
-    """Multipliers that would be optimal if w were: −c ℓ′(margin)."""
-    z = 1.0 - problem.y * (scores(problem.rows, w) + b)
-    squared = isinstance(problem.loss, SquaredHinge)
-    alpha = problem.c * (2.0 * np.maximum(z, 0.0) if squared else (z > 0.0))
-    return share._replace(alpha=alpha), 0
 
 
 # --- the best bias ------------------------------------------------------------------------

@@ -9,16 +9,12 @@ import numpy as np
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from ...models.validation import all_or_nothing
+from ..fit import OF_EVERY_ROW, check_possible, fit_estimator, warn
 from .inputs import DaskData, is_dask, labels, matched, numbers, spread_out, whole_rows
 from .optional_dask import need_dask, some_client
 from .scoring import Judge, hear, judge_of, verdict
 from .traffic import Traffic
 
-# What the estimators in memory know of every training row, and these do not.
-PER_ROW = (
-    "alpha_", "support_", "support_kind_", "slack_", "_codes",
-    "_alpha_rows", "_alpha_values", "_alpha_machines",
-)  # fmt: skip
 # What only these know, and what a block of rows need not be told of the fit.
 ON_CLUSTER = ("where_", "traffic_", "_kept")
 TOLD = ("certificate_", "history_", "path_")
@@ -48,21 +44,21 @@ class OnDask:
 
         Without a client a LocalCluster is started, and closed when the fit is done.
         """
+        check_possible(self, DaskData.where)
         with all_or_nothing(self), some_client() as (client, where):
             data = self._spread_out(client, X, y, sample_weight)
             # What a later fit goes on from stays with the model.
             with nullcontext() if "_kept" in vars(self) else closing(data.parts):
-                self._introduce(data)
                 self.where_ = f"{data.parts.n_parts} parts on {where}"
                 try:
-                    self._fit_parts(data)
+                    result = fit_estimator(self, data)
                 except KeyboardInterrupt:
                     raise KeyboardInterrupt(
                         f"{type(self).__name__} was interrupted before it had a model to keep; it "
                         "is as it was before this fit."
                     ) from None
                 self.traffic_ = data.parts.traffic
-        self._farewell()
+        warn(self, result)
         return self
 
     def _spread_out(self, client, X, y, sample_weight) -> DaskData:
@@ -85,7 +81,7 @@ class OnDask:
     def __getattr__(self, name: str):
         """Only asked for what is not there."""
         kind = type(self).__name__
-        if name in PER_ROW and "classes_" in vars(self):
+        if name in OF_EVERY_ROW and "classes_" in vars(self):
             raise AttributeError(
                 f"{name} is known of every row and stays with the partitions; {kind} of "
                 f"maxmargin.spread does not have it. Fit maxmargin.{kind} to rows in memory."
@@ -96,19 +92,6 @@ class OnDask:
         """Futures stay with the client; a copy of the model starts afresh."""
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_kept"}
-
-    def _introduce(self, data: DaskData) -> None:
-        for name in (*PER_ROW, "feature_names_in_"):
-            self.__dict__.pop(name, None)
-        self.classes_, self.n_features_in_ = data.classes, data.parts.n_features
-        if data.names is not None:
-            self.feature_names_in_ = data.names
-
-    def _fit_parts(self, data: DaskData) -> None:
-        raise NotImplementedError
-
-    def _farewell(self) -> None:
-        """Warnings, after all is settled."""
 
     def plain(self):
         """The estimator of ``maxmargin`` that this one is on a cluster, as fitted.

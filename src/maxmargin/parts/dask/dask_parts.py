@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ..parts import Parts, add_all
+from ..parts import Block, Parts, Task, add_all
 from .cluster_wait import ClusterLost, gather, heard, wait_for
 from .optional_dask import need_dask
 from .parts_actor import ActorQuestion, Failed, PartsActor
@@ -43,6 +43,10 @@ class StateCopy(NamedTuple):
     answered: int
 
 
+def _rows(block: Block, state: Any) -> tuple[Any, int]:
+    return state, len(block.y)
+
+
 class DaskParts(Parts):
     """Rows on a cluster, one part for every thread of its workers."""
 
@@ -61,7 +65,7 @@ class DaskParts(Parts):
         self._remembered = 0
         self._messages = 0
 
-    def ask(self, task: Callable, *told: Any) -> Iterator[Any]:
+    def ask(self, task: Task, *told: Any) -> Iterator[Any]:
         """Ask all parts at once; the answers come in the order of the parts."""
         answers: list[Any] = [None] * self.n_parts
         for team, some in zip(self._teams_now(), self._round(task, told, False), strict=True):
@@ -70,7 +74,7 @@ class DaskParts(Parts):
                 answers[part] = answer
         return iter(answers)
 
-    def total(self, task: Callable, *told: Any) -> Any:
+    def total(self, task: Task, *told: Any) -> Any:
         """The sum of all answers: every worker adds up those of its parts, and one comes back.
 
         The order of the additions is that of the teams, which a lost worker does not change.
@@ -80,7 +84,20 @@ class DaskParts(Parts):
             self.traffic.answer(one)
         return add_all(iter(sums))
 
-    def ask_one(self, part: int, task: Callable, *told: Any) -> Any:
+    def relay(self, task: Task, carry: Any, *payload: Any) -> Any:
+        for part in range(self.n_parts):
+            carry = self.ask_one(part, task, carry, part, *payload)
+        return carry
+
+    def deal(self, task: Task, piece_of: Callable[[int, int], Any]) -> None:
+        """Every part is sent its own piece only."""
+        first, pieces = 0, []
+        for n in self.ask(_rows):
+            pieces.append(piece_of(first, n))
+            first += n
+        self._round(task, (), False, pieces)
+
+    def ask_one(self, part: int, task: Task, *told: Any) -> Any:
         """Ask one part, without a memory."""
         self.traffic.ask(told, 1)
         for number, team in enumerate(self._teams_now()):
@@ -91,38 +108,39 @@ class DaskParts(Parts):
                 return answer
         raise IndexError(part)
 
-    def fork(self) -> DaskParts:
-        """The same rows with a memory of their own."""
-        return DaskParts(self.client, self.blocks, self.n_features, self.traffic)
-
     def alive(self, client: Any) -> bool:
         """Whether rows, and so what follows from them, are there on this client's cluster."""
         there = all(block.status == "finished" for block in self.blocks)
         return client is self.client and there
 
-    def close(self) -> None:
+    def forget(self) -> None:
         """Let go of what the cluster keeps for these parts besides their rows."""
         self._clear_shelves()
         self._teams, self._actors, self._kept, self._journal, self._size = [], [], [], [], 0
 
+    def close(self) -> None:
+        self.forget()
+
     # --- rounds -------------------------------------------------------------------------------
 
-    def _round(self, task: Callable, told: tuple, add: bool) -> list:
+    def _round(self, task: Task, told: tuple, add: bool, pieces: list | None = None) -> list:
         """One question to all; the answers by team.
 
         A question that was interrupted was not asked: who has answered it goes back a step.
         """
-        teams, question = self._teams_now(), ActorQuestion(task, told)
+        teams, question = self._teams_now(), ActorQuestion(task, told, pieces)
         self.traffic.ask(told, len(teams))
+        self.traffic.sent += size_of(pieces or ())
         asked = self._kept[0].answered + len(self._journal)
         self._messages += 1
-        message = self._messages, asked, question, add
-        sent = [self._send(number, "ask", *message) for number in range(len(teams))]
+        messages = [(self._messages, asked, question.of(team.members), add) for team in teams]
+        sent = [self._send(number, "ask", *message) for number, message in enumerate(messages)]
         found = [
-            self._answer(number, "ask", *message, sent=future) for number, future in enumerate(sent)
+            self._answer(number, "ask", *message, sent=future)
+            for number, (message, future) in enumerate(zip(messages, sent, strict=True))
         ]
         self._journal.append(question)
-        self._size += size_of(told)
+        self._size += size_of(told) + size_of(pieces or ())
         if self._size > max(FORGET, self._remembered):
             self._forget()
         return found
@@ -197,7 +215,8 @@ class DaskParts(Parts):
                 [actor] = gather(self.client, [future])
                 # Dask lets an actor belong to the newest client, which may be another's.
                 actor._client, actor._future = self.client, future
-                if self._journal and heard(actor, actor.hear(self._journal)) is None:
+                journal = [question.of(team.members) for question in self._journal]
+                if journal and heard(actor, actor.hear(journal)) is None:
                     raise RuntimeError("The worker was lost.")
                 return actor
             except Exception as error:

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
-from ...models.validation import FLOATS, canonical, check_class_weight
+from ...models.validation import FLOATS, canonical
+from ..data import Duel, PartsData, weights_by_class
 from ..parts import Block
+from ..side_by_side import machines_at_once
 from .cluster_wait import gather, wait_for_a_worker
 from .dask_parts import DaskParts
 from .optional_dask import need_dask
+from .sample import draw
 
 
-class DaskData(NamedTuple):
-    """Parts, and what is known of all rows together."""
+@dataclass(frozen=True)
+class DaskData(PartsData):
+    """Rows on a cluster."""
 
     parts: DaskParts
-    classes: np.ndarray
-    counts: np.ndarray  # rows by class
-    mass: np.ndarray  # their weights, class weights included
-    names: np.ndarray | None
-    dtype: np.dtype
 
-    @property
-    def n(self) -> int:
-        return int(self.counts.sum())
+    where = "of maxmargin.spread"
+
+    def problems_at_once(self, duels: list[Duel]) -> int:
+        # All parts' responses come at the same time.
+        return machines_at_once(self.parts.n_features, self.parts.n_parts)
+
+    def sample(self, seed: int) -> Block:
+        return draw(self, seed)
 
 
 def is_dask(X: Any) -> bool:
@@ -277,8 +282,10 @@ def _coded(block: Block, classes: np.ndarray, dtype) -> Block:
     return Block(X, codes, block.weight)
 
 
-def _tally(block: Block, k: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.bincount(block.y, minlength=k), np.bincount(block.y, block.weight, minlength=k)
+def _tally(block: Block, k: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Rows and weights by class, and how many rows have another weight than 1."""
+    counts, mass = np.bincount(block.y, minlength=k), np.bincount(block.y, block.weight, k)
+    return counts, mass, 0 if block.weight is None else int((block.weight != 1.0).sum())
 
 
 def _weighted(block: Block, by_class: np.ndarray) -> Block:
@@ -309,40 +316,18 @@ def _encode(estimator, client, raw, seen: list[BlockSummary], names, weigh: bool
     submit = client.submit
     blocks = [submit(_coded, part, classes, dtype, pure=False) for part in raw]
     tallies = gather(client, [submit(_tally, block, len(classes), pure=False) for block in blocks])
-    counts, mass = (sum(column) for column in zip(*tallies, strict=True))
+    counts, mass, unlike = (sum(column) for column in zip(*tallies, strict=True))
     parts = DaskParts(client, blocks, full[0].width)
-    data = DaskData(parts, classes, counts, mass, names, np.dtype(dtype))
+    data = DaskData(parts, classes, counts, mass, np.dtype(dtype), names, bool(unlike))
     return weighed(data, estimator) if weigh else data
 
 
 def weighed(data: DaskData, estimator) -> DaskData:
     """Class weights into the rows' weights."""
-    by_class = weights_by_class(data, estimator)
+    by_class = weights_by_class(estimator, data)
     if by_class is None:
         return data
     submit, old = data.parts.client.submit, data.parts
     blocks = [submit(_weighted, block, by_class, pure=False) for block in old.blocks]
     parts = DaskParts(old.client, blocks, old.n_features, old.traffic)
-    return data._replace(parts=parts, mass=data.mass * by_class)
-
-
-def weights_by_class(data: DaskData, estimator) -> np.ndarray | None:
-    """What each class weighs, if that is asked for; every class must weigh something."""
-    given = getattr(estimator, "class_weight", None)
-    by_class = None if given is None else class_weights(given, data.classes, data.counts)
-    mass = data.mass if by_class is None else data.mass * by_class
-    name = type(estimator).__name__
-    for label, weight in zip(data.classes, mass, strict=True):
-        if not weight > 0:
-            raise ValueError(
-                f"{name} needs an example with positive weight of each class, but every example "
-                f"of class {label} has weight 0. Remove the class from y, or weigh it."
-            )
-    return by_class
-
-
-def class_weights(given, classes, counts) -> np.ndarray:
-    """One weight per class, from a dict or from how many rows each has."""
-    if isinstance(given, str) and given == "balanced":
-        return counts.sum() / (len(counts) * counts)
-    return check_class_weight(given, classes, classes)
+    return replace(data, parts=parts, mass=data.mass * by_class)

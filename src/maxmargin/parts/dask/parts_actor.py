@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from ...core.solve.threads import one_blas_thread
-from ..parts import add_all
+from ..parts import Task, add_all
 from .optional_dask import need_dask
 from .traffic import size_of
 
 
 class ActorQuestion(NamedTuple):
-    """A task and what all parts are told."""
+    """A task, what all parts are sent, and what each of them is sent besides, if anything."""
 
-    task: Callable
-    told: tuple
+    task: Task
+    payload: tuple
+    pieces: list | None = None
+
+    def of(self, members: list[int]) -> ActorQuestion:
+        """The same for some of the parts, without the pieces of others."""
+        if self.pieces is None:
+            return self
+        return self._replace(pieces=[self.pieces[part] for part in members])
 
 
 class ActorReply(NamedTuple):
@@ -67,7 +73,7 @@ class PartsActor:
         """One part's answer, without a memory."""
         try:
             with one_blas_thread():
-                return ActorReply(question.task(self.blocks[place], None, *question.told)[1])
+                return ActorReply(question.task(self.blocks[place], None, *question.payload)[1])
         except Exception as error:
             return Failed(error)
 
@@ -97,7 +103,10 @@ class PartsActor:
 
     def _ask(self, question: ActorQuestion) -> list:
         def one(place: int) -> tuple[Any, Any]:
-            return question.task(self.blocks[place], self.memories[place], *question.told)
+            piece = () if question.pieces is None else (question.pieces[place],)
+            return question.task(
+                self.blocks[place], self.memories[place], *piece, *question.payload
+            )
 
         with one_blas_thread():
             places = range(len(self.blocks))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from ..data import PartsData
 from ..parts import Block
-from .inputs import DaskData
 
 # Rows per unknown of one class, and values in all: at most 16 MB travel.
 PER_COLUMN = 40
@@ -14,7 +14,7 @@ VALUES = 1 << 21
 FEWEST = 1000
 
 
-def draw(data: DaskData, seed: int) -> Block:
+def draw(data: PartsData, seed: int) -> Block:
     """Rows drawn from every part by its share; weights add up to those of all rows."""
     d = data.parts.n_features
     wanted = max(FEWEST, PER_COLUMN * (d + 1))

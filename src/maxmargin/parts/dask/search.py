@@ -3,7 +3,7 @@
 A row's fold is drawn where the row is, from a seed, its part and its class, so that folds are
 stratified in every part and the same however often a task is run.  A held-out row keeps its place
 with weight zero: no data are moved or copied.  Along C the multipliers stay with their parts, and
-every fit starts from the last.  The folds are voices of a chorus: one question serves all of them.
+every fit starts from the last.  The folds run in lockstep: one question serves all of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -26,14 +27,15 @@ from ...models.tune.folds import FoldProgress
 from ...models.tune.grid import check_cs
 from ...models.tune.search import CSearch, search_results
 from ...models.validation import all_or_nothing, count, one_of, positive
+from ..data import weights_by_class
+from ..fit import fit_estimator, warn
 from ..lockstep import run_in_lockstep
 from ..parts import Block, Parts, Task
 from ..side_by_side import machines_at_once
 from .common import OnDask, OneBlock
 from .dask_parts import DaskParts
-from .inputs import DaskData, is_dask, spread_out, weighed, weights_by_class
-from .linear_svm import LinearSVM
-from .logistic_regression import LogisticRegression
+from .estimators import LinearSVM, LogisticRegression
+from .inputs import DaskData, is_dask, spread_out, weighed
 from .optional_dask import some_client
 from .scoring import Judge, hear, judge_of, verdict
 from .traffic import Traffic
@@ -77,13 +79,12 @@ def _along(estimator, grid, data: DaskData, where: str):
         model = clone(estimator).set_params(C=float(C), warm_start=True)
         if start is not None:  # weights; multipliers are with the parts
             vars(model).update(coef_=start.coef_, intercept_=start.intercept_)
-        model._introduce(data)
         model.where_ = where
-        model._fit_parts(data)
-        if model._ending is Ending.INTERRUPTED:  # it has kept its best; that was not asked for
+        result = fit_estimator(model, data)
+        if result.ending is Ending.INTERRUPTED:  # it has kept its best; that was not asked for
             raise KeyboardInterrupt
         model.traffic_ = data.parts.traffic
-        model._farewell()
+        warn(model, result)
         model.set_params(warm_start=estimator.warm_start)
         yield model
 
@@ -116,16 +117,15 @@ class OnDaskCV(OnDask, CSearch):
                 done = told.shape[2]
                 self._choose_from(told, grid)
                 final = self._model(self.tol).set_params(C=self.C_, warm_start=False)
-                final._introduce(data)
-                final._fit_parts(weighed(data, final))
-            self._introduce(data)
+                result = fit_estimator(final, weighed(data, final))
             self.where_ = f"{data.parts.n_parts} parts on {where}"
+            vars(self).pop("feature_names_in_", None)
             kept = set(final.get_params(deep=False))
             vars(self).update({k: v for k, v in vars(final).items() if k not in kept})
             self.traffic_ = data.parts.traffic
         if done < len(grid):
             self._tell_of_interrupt(done)
-        self._tuned._farewell(self)
+        warn(self, result)
         return self
 
     def _choose_from(self, told: np.ndarray, grid: np.ndarray) -> None:
@@ -152,7 +152,6 @@ class LinearSVMCV(OnDaskCV, linear_svm_cv.LinearSVMCV):
     """``maxmargin.LinearSVMCV`` on a cluster; see ``OnDaskCV`` for what ``scoring`` may be."""
 
     _tuned = LinearSVM
-    _machines = LinearSVM._machines
 
 
 class LogisticRegressionCV(OnDaskCV, logistic_regression_cv.LogisticRegressionCV):
@@ -225,9 +224,9 @@ class Folds(NamedTuple):
                 "is left to learn from. Leave the class out or give it more rows; if it has "
                 "several, another random_state may deal them to different folds."
             )
-        rest = data._replace(counts=counts, mass=mass)
-        by_class = weights_by_class(rest, model)
-        rest = rest._replace(parts=_Without(parts, fold, by_class, data.parts.traffic))  # type: ignore[arg-type]
+        rest = replace(data, counts=counts, mass=mass)
+        by_class = weights_by_class(model, rest)
+        rest = replace(rest, parts=_Without(parts, fold, by_class, data.parts.traffic))  # type: ignore[arg-type]
         began = time.perf_counter()
         for step, fitted in enumerate(_along(model, grid, rest, self.where)):
             ready = time.perf_counter()

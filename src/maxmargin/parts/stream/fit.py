@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.utils.class_weight import compute_class_weight
 
 from ...core.solve.threads import one_blas_thread
 from ...models.fitting import make_monitor
+from ...models.perceptron.perceptron import Perceptron
 from ...models.validation import all_or_nothing
 from ..files.sources import open_source
-from . import estimators as machines
+from ..fit import (
+    FitResult,
+    check_possible,
+    fit_estimator,
+    is_fitted_by_parts,
+    names_of_fits,
+    starts_from_sample,
+    warn,
+)
+from .data import StreamData, stream_data, weighed
 from .folder import WorkFolder
 from .memory_limit import MemoryLimit, parse_memory
 from .progress import StreamProgress
 from .row_buffer import RowBuffer
 from .rows import StreamedRows
 from .sample import StreamSample
-
-FITS: dict[str, Callable[..., Any]] = {
-    "LinearSVM": machines.fit_svm,
-    "LogisticRegression": machines.fit_logistic,
-    "LeastSquaresClassifier": machines.fit_least_squares,
-    "FisherDiscriminant": machines.fit_fisher,
-    "Perceptron": machines.fit_perceptron,
-}
-# Estimators whose methods begin with a sample of the rows.
-SAMPLED = ("LinearSVM", "LogisticRegression")
 
 
 def fit_stream(estimator, source, *, memory="1GB", checkpoint=None, resume=False, told=None):
@@ -59,21 +57,21 @@ def fit_stream(estimator, source, *, memory="1GB", checkpoint=None, resume=False
     Of every row nothing is kept: ``alpha_``, ``slack_`` and ``support_`` are absent.  At C = ∞ a
     ``NotSeparableError`` has the rows that prove it, by their numbers, in ``proof.rows``.
     """
-    name = type(estimator).__name__
-    if name not in FITS:
-        raise TypeError(f"fit_stream fits {', '.join(FITS)}, got {name}.")
-    machines.check(estimator)
+    name, known = type(estimator).__name__, names_of_fits()
+    if not is_fitted_by_parts(type(estimator)) or name not in known:  # as a search is not
+        raise TypeError(f"fit_stream fits {', '.join(known)}, got {name}.")
+    check_possible(estimator, StreamData.where)
     limit, source = parse_memory(memory), open_source(source)
     progress = StreamProgress(getattr(estimator, "verbose", 0))
-    seed = make_monitor(estimator).seed if name in SAMPLED else None
+    seed = make_monitor(estimator).seed if starts_from_sample(estimator) else None
     with (
         all_or_nothing(estimator),
         WorkFolder(checkpoint, resume) as folder,
         reading(source, limit, folder, told or progress, seed) as (rows, kept),
     ):
-        stopped = fit_rows(estimator, rows, kept, progress)
+        result = fit_rows(estimator, rows, kept, progress)
         progress.done()
-    machines.warn(estimator, stopped)
+    warn(estimator, result)
     return estimator
 
 
@@ -102,21 +100,14 @@ def _gathered(sample: StreamSample, rows: StreamedRows) -> RowBuffer:
 
 
 def fit_rows(
-    estimator, rows: StreamedRows, kept: RowBuffer | None, progress: StreamProgress | None = None
-):
-    """Fit to rows that have been read; says why it stopped."""
-    name = type(estimator).__name__
-    monitor = make_monitor(estimator) if name in SAMPLED else None
-    if progress is not None:
-        progress.monitor = monitor
-        if monitor is not None and progress.terminal and not monitor.verbose:
-            monitor._shown = np.inf  # passes have a line of their own
+    estimator: Any, rows: StreamedRows, kept: RowBuffer | None,
+    progress: StreamProgress | None = None,
+) -> FitResult:  # fmt: skip
+    """Fit to rows that have been read."""
     rows.folder.key = _key(estimator)
-    _introduce(estimator, rows)
-    if kept is not None and rows.by_class is not None:
-        kept.c[: kept.count] *= rows.by_class[kept.y[: kept.count].astype(int)]
-    _forget(estimator)
-    return FITS[name](estimator, rows, monitor, kept)
+    data = stream_data(rows, kept, progress)
+    data = weighed(estimator, data, by_class=not isinstance(estimator, Perceptron))
+    return fit_estimator(estimator, data)
 
 
 def _key(estimator) -> str:
@@ -125,39 +116,3 @@ def _key(estimator) -> str:
     for name in ("tol", "max_iter", "max_seconds", "max_passes", "verbose", "warm_start"):
         given.pop(name, None)
     return f"{type(estimator).__name__} {sorted(given.items())!r}"
-
-
-def _introduce(estimator, rows: StreamedRows) -> None:
-    """Classes, features and class weights."""
-    source = rows.source
-    estimator.classes_ = rows.classes
-    estimator.n_features_in_ = int(rows.n_features)
-    estimator.__dict__.pop("feature_names_in_", None)
-    if source.names is not None and len(source.names) == rows.n_features:
-        estimator.feature_names_in_ = np.array(source.names, dtype=object)
-    given = getattr(estimator, "class_weight", None)
-    if given is not None and type(estimator).__name__ != "Perceptron":
-        rows.weigh(class_weights(given, rows))
-    mass = rows.mass if rows.by_class is None else rows.mass * rows.by_class
-    for label, weight in zip(rows.classes, mass, strict=True):
-        if not weight > 0:
-            raise ValueError(f"Every row of class {label} has weight 0. Remove it, or weigh it.")
-
-
-def class_weights(given, rows: StreamedRows) -> np.ndarray:
-    """One weight for every class, from a dict or from how many rows each has."""
-    if isinstance(given, str) and given == "balanced":
-        return rows.n / (len(rows.counts) * rows.counts)
-    weight = compute_class_weight(given, classes=rows.classes, y=rows.classes)
-    if not (np.isfinite(weight).all() and weight.min() >= 0):
-        raise ValueError(f"class_weight must hold finite weights of at least 0, got {given!r}.")
-    return weight
-
-
-def _forget(estimator: Any) -> None:
-    """What an earlier fit knew of every row."""
-    for name in (
-        "alpha_", "slack_", "support_", "support_kind_", "_codes", "trace_", "path_",
-        "_alpha_rows", "_alpha_values", "_alpha_machines",
-    ):  # fmt: skip
-        estimator.__dict__.pop(name, None)

@@ -7,7 +7,7 @@ tell, so the others are told by it again.
 
 from __future__ import annotations
 
-from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from ...core.certify.multiclass import from_scores
 from ...core.problem.problem import costs
 from ...models.reduction.votes import votes
 from ...models.svm import joint as svm_joint
+from ...models.svm.linear_svm import LinearSVM
 from ...models.svm.two_class import kinds_of
+from ..fit import duels, is_joint
 from ..parts import Block
 from .rows import StreamedRows
 
@@ -23,8 +25,17 @@ from .rows import StreamedRows
 ARRAYS = 8
 
 
-def account(estimator, rows: StreamedRows) -> None:
-    """Leaves ``_streamed``: rows, wrong, counts, table (k × k, or None), support, weights."""
+class TrainingSummary(NamedTuple):
+    """What the weights do on the training rows."""
+
+    wrong: int
+    table: np.ndarray | None  # (k, k): labels by what was said; None where that is too large
+    support: dict[str, int]  # support vectors by kind
+    weights: tuple[float, float] | None  # the smallest and the largest weight of a row
+
+
+def summarise_training(estimator, rows: StreamedRows) -> TrainingSummary:
+    """The summary of a fitted estimator on the rows of its fit."""
     k = len(rows.classes)
     table = np.zeros((k, k), dtype=np.int64) if 8 * k * k <= rows.memory.block else None
     kinds, wrong, low, high = dict[str, int](), 0, np.inf, -np.inf
@@ -39,10 +50,8 @@ def account(estimator, rows: StreamedRows) -> None:
             low, high = min(low, block.weight.min()), max(high, block.weight.max())
         for kind, count in zip(*np.unique(tell(block, f, first), return_counts=True), strict=True):
             kinds[str(kind)] = kinds.get(str(kind), 0) + int(count)
-    estimator._streamed = {
-        "rows": rows.n, "wrong": wrong, "counts": rows.counts, "table": table, "support": kinds,
-        "weights": (float(low), float(high)) if low <= high else None,
-    }  # fmt: skip
+    weights = (float(low), float(high)) if low <= high else None
+    return TrainingSummary(wrong, table, kinds, weights)
 
 
 def _pieces(rows: StreamedRows, width: int):
@@ -65,19 +74,12 @@ def _said(estimator, f: np.ndarray, k: int) -> np.ndarray:
 
 def _support(estimator, k: int):
     """A function of a piece, its scores and its first row: the kinds of its support vectors."""
-    if type(estimator).__name__ != "LinearSVM":
+    if not isinstance(estimator, LinearSVM):
         return lambda block, f, first: np.empty(0, dtype="U1")
-    if k > 2 and estimator.multiclass in ("max", "sum"):
+    if is_joint(estimator):
         return lambda block, f, first: _joint(estimator, block, f, first)
     listed, asked = _by_machine(estimator, len(estimator.coef_)), duels(k, estimator.multiclass)
     return lambda block, f, first: _duels(estimator, asked, listed, block, f, first)
-
-
-def duels(k: int, rule: str) -> list[tuple[int, int | None]]:
-    """Who is against whom in every machine: the positive class, and the other, or None for all."""
-    if k == 2:
-        return [(1, None)]
-    return list(combinations(range(k), 2)) if rule == "pairs" else [(c, None) for c in range(k)]
 
 
 def _by_machine(estimator, machines: int) -> list[tuple[np.ndarray, np.ndarray]]:
