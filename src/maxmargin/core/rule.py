@@ -4,6 +4,7 @@ A loss or a row storage is a small ``NamedTuple`` class (a noun).  What can be d
 is a verb.  ``@rule(verb, Noun)`` says how the verb works on that noun; the same body runs
 as plain Python (tests, oracles) and, chosen at compile time, inside numba kernels.  Numba
 can cache such kernels on disk, which it cannot for function arguments or jitclasses.
+``@otherwise(verb)`` says what holds for the nouns that have no rule of their own.
 """
 
 from __future__ import annotations
@@ -24,9 +25,12 @@ def verb(declaration: Callable) -> Any:
 
     @wraps(declaration)
     def call(noun, *args):
-        return rules[type(noun)](noun, *args)
+        body = rules.get(type(noun), call.otherwise)  # type: ignore[attr-defined]
+        if body is None:
+            raise TypeError(f"{type(noun).__name__} has no rule for {declaration.__name__}.")
+        return body(noun, *args)
 
-    call.rules = rules  # type: ignore[attr-defined]
+    call.rules, call.otherwise = rules, None  # type: ignore[attr-defined]
     return call
 
 
@@ -41,6 +45,22 @@ def rule(verb: Any, noun: type, **jit_options) -> Callable:
             if getattr(first, "instance_class", None) is noun:
                 return body
             return None
+
+        return body
+
+    return register
+
+
+def otherwise(verb: Any) -> Callable:
+    """Define ``verb`` for every noun without a rule."""
+
+    def register(body: Callable) -> Callable:
+        verb.otherwise = body
+
+        @overload(verb, strict=False)
+        def choose(first, *rest):
+            noun = getattr(first, "instance_class", None)
+            return body if noun is not None and noun not in verb.rules else None
 
         return body
 

@@ -24,7 +24,7 @@ from ..core.certify.conclude import first_that_proves
 from ..core.certify.fisher import FisherCriterion
 from ..core.certify.multiclass import from_scores
 from ..core.certify.normal_equations import NormalEquations
-from ..core.problem.losses import Hinge
+from ..core.problem.losses import boxed
 from ..core.rows.rows import scores, sqnorms
 from ..core.solve.contract import Monitor
 from ..models.bias_column import prove_joined
@@ -224,7 +224,7 @@ class BinaryClaim(Claim):
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
-        return isinstance(self.spec.loss, Hinge)
+        return boxed(self.spec.loss)
 
     def centre(self) -> np.ndarray:
         census = ask_total(self.parts, begin, self.spec)

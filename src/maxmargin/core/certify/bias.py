@@ -14,22 +14,46 @@ import math
 import numpy as np
 from numba import njit
 
-from ..problem.losses import Hinge, Logistic
+from ..problem.losses import Hinge, Logistic, SquaredHinge, slope
 from ..problem.problem import Problem
+from ..rule import otherwise, rule, verb
 
 # Two sums of costs that agree this well are equal: the slack of float64 summation.
 SAME = 1e-12
+# How far from the guess a bias is sought, in units of the largest score, and how precisely.
+FARTHEST, HALVINGS = 1e6, 200
 
 
 def best_bias(problem: Problem, f: np.ndarray, guess: float = 0.0) -> float:
     """The minimising bias for finite scores f; ``guess`` only makes finding it faster."""
     if problem.hard:
         return middle_bias(f, problem.y, problem.c)
-    if isinstance(problem.loss, Hinge):
-        return _hinge_bias(f, problem.y, problem.c, guess)
-    if isinstance(problem.loss, Logistic):
-        return _logistic_bias(f, problem.y, problem.c, guess)
-    return _squared_hinge_bias(f, problem.y, problem.c, guess)
+    return bias_for(problem.loss, f, problem.y, problem.c, guess)
+
+
+@verb
+def bias_for(loss, f, y, c, guess):
+    """The minimising bias."""
+
+
+@rule(bias_for, Hinge)
+def _(loss, f, y, c, guess):
+    return _hinge_bias(f, y, c, guess)
+
+
+@rule(bias_for, SquaredHinge)
+def _(loss, f, y, c, guess):
+    return _squared_hinge_bias(f, y, c, guess)
+
+
+@rule(bias_for, Logistic)
+def _(loss, f, y, c, guess):
+    return _logistic_bias(f, y, c, guess)
+
+
+@otherwise(bias_for)
+def _(loss, f, y, c, guess):
+    return _bisected_bias(loss, f, y, c, guess)
 
 
 def middle_bias(f: np.ndarray, y: np.ndarray, c: np.ndarray) -> float:
@@ -187,3 +211,47 @@ def _logistic_bias(f, y, c, guess):
             break
         b = new
     return b
+
+
+@njit(cache=True, nogil=True)
+def _bisected_bias(loss, f, y, c, guess):
+    """Bisection on the increasing derivative of any loss; the middle of where it changes sign."""
+    span = 1.0
+    for i in range(f.shape[0]):
+        span = max(span, abs(f[i]))
+    low, high = (
+        _crossing(loss, f, y, c, guess, span, -1.0),
+        _crossing(loss, f, y, c, guess, span, 1.0),
+    )
+    return 0.5 * (low + high)
+
+
+@njit(cache=True, nogil=True)
+def _crossing(loss, f, y, c, guess, span, side):
+    """Where the derivative is no longer below zero (side −1), or where it first is above (1)."""
+    low, high = guess, guess
+    while high - guess < FARTHEST * span and _rises(loss, f, y, c, high, side) <= 0.0:
+        high += high - guess + span
+    while guess - low < FARTHEST * span and _rises(loss, f, y, c, low, side) > 0.0:
+        low -= guess - low + span
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        if _rises(loss, f, y, c, middle, side) > 0.0:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high)
+
+
+@njit(cache=True, nogil=True)
+def _rises(loss, f, y, c, b, side):
+    """The derivative in b, in units of its largest terms; what is rounding counts for ``side``."""
+    total, size = 0.0, 0.0
+    for i in range(f.shape[0]):
+        if c[i] > 0.0:
+            part = c[i] * slope(loss, y[i] * (f[i] + b))
+            total += y[i] * part
+            size += abs(part)
+    return total - side * SAME * size

@@ -16,7 +16,7 @@ from numba import njit
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
-from ..problem.class_losses import MaxHinge, SumHinge
+from ..problem.class_losses import hinge_rates
 from ..problem.multiclass import MulticlassProblem
 from .multiclass import residual
 
@@ -112,8 +112,9 @@ def _caps(problem: MulticlassProblem) -> tuple[np.ndarray, np.ndarray]:
     none = np.where(problem.c > 0, np.inf, 0.0)
     if problem.hard:
         return none, none
-    each = problem.c if isinstance(problem.loss, SumHinge) else none
-    total = problem.c if isinstance(problem.loss, MaxHinge) else none
+    cap_each, _, cap_all, _ = hinge_rates(problem.loss)
+    each = problem.c if cap_each < np.inf else none
+    total = problem.c if cap_all < np.inf else none
     return each, total
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..problem.class_losses import MaxHinge, MaxSquaredHinge, SumHinge
+from ..problem.class_losses import boxed_classes, one_slack
 from ..problem.multiclass import MulticlassProblem
 from ..rows.class_products import score_chunks
 
@@ -33,8 +33,8 @@ def bounds_of(problem: MulticlassProblem, W, beta) -> np.ndarray:
     k = problem.k
     bounds = np.full((k, k), np.inf)
     np.fill_diagonal(bounds, 0.0)
-    each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
-    hinge = isinstance(problem.loss, MaxHinge | SumHinge)
+    each = one_slack(problem.loss)
+    hinge = boxed_classes(problem.loss)
     for part, f in score_chunks(problem.rows, W):
         if each:
             _bounds_of_max(f, problem.c[part], problem.y[part], beta[part], hinge, bounds)

@@ -11,12 +11,10 @@ import numpy as np
 from numba import njit
 
 from ..problem.class_losses import (
-    MaxHinge,
-    MaxSquaredHinge,
-    SumHinge,
-    SumSquaredHinge,
+    boxed_classes,
     class_conjugate,
     class_value,
+    one_slack,
 )
 from ..problem.multiclass import MulticlassProblem
 from ..rows.class_products import class_combine, score_chunks
@@ -51,8 +49,8 @@ def from_scores(problem: MulticlassProblem, W, b) -> np.ndarray:
     """Multipliers that would be optimal if W were: a subgradient of every row's loss."""
     n, _ = problem.shape
     beta = np.zeros((n, problem.k))
-    squared = isinstance(problem.loss, MaxSquaredHinge | SumSquaredHinge)
-    one_each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
+    squared = not boxed_classes(problem.loss)
+    one_each = one_slack(problem.loss)
     for part, f in score_chunks(problem.rows, W):
         y = problem.y[part]
         index = np.arange(len(y))
@@ -113,8 +111,7 @@ def scored_tally(problem: MulticlassProblem, s: np.ndarray, beta: np.ndarray, sl
 
 def _rule(problem: MulticlassProblem) -> tuple[bool, bool]:
     """Whether a row has one slack in all, and whether it is charged as it is, not squared."""
-    each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
-    return each, problem.hard or isinstance(problem.loss, MaxHinge | SumHinge)
+    return one_slack(problem.loss), problem.hard or boxed_classes(problem.loss)
 
 
 def new_sums() -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..problem.losses import Hinge, Logistic, SquaredHinge, conjugate, largest, slope, value
+from ..problem.losses import bend, conjugate, kink, largest, slope, target, value
 from ..problem.problem import Problem
 from ..rows.rows import anchor, combine, scores
 from .certificate import Certificate
@@ -39,17 +39,18 @@ def tally(
         # What rounding left of r belongs to some rows; far from the origin it would count.
         w_alpha -= r * (anchor(problem.rows) if place is None else place)
     z = 1.0 - problem.y * (f + b)
-    kinked = not (problem.hard or isinstance(problem.loss, Logistic))
-    if kinked and rounding_counts(problem.c, parts * len(z), float(w @ w)):
+    cancels = not problem.hard and target(problem.loss) == 1.0
+    if cancels and rounding_counts(problem.c, parts * len(z), float(w @ w)):
         z = sharpen(problem, w, b, z)
     return margin_tally(problem, alpha, z, r, w_alpha)
 
 
 def margin_tally(problem: Problem, alpha: np.ndarray, z: np.ndarray, r: float, w) -> Tally:
     """The tally of rows whose slacks z = 1 − m are known."""
-    hinge = problem.hard or isinstance(problem.loss, Hinge)
+    hinge = problem.hard or kink(problem.loss) == 1.0
     # Half a change of the slope 2(1 − m) is a change of the margin; a logistic slope stands.
-    per_slope = 0.5 if isinstance(problem.loss, SquaredHinge) else 1.0
+    resistance = bend(problem.loss)
+    per_slope = resistance if resistance > 0.0 else 1.0
     loss, conjugates, kkt, box, closest = sums(
         problem.loss, problem.c, problem.cap, alpha, z, problem.hard, hinge, per_slope
     )

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..rule import rule, verb
+from ..rule import otherwise, rule, verb
 
 
 class MaxHinge(NamedTuple):
@@ -57,6 +57,58 @@ def class_value(loss, s, y):
 @verb
 def class_conjugate(loss, beta, y):
     """ℓ*(β) for an example of class y; ∞ outside its domain."""
+
+
+@verb
+def hinge_rates(loss):
+    """What limits β at c = 1: the cap of each β_c, the resistance of each, and both for their sum.
+
+    Numbers, not types: kernels that are given them need to be compiled only once for all hinges.
+    """
+
+
+@otherwise(hinge_rates)
+def _(loss):
+    return np.nan, np.nan, np.nan, np.nan  # no hinge
+
+
+@rule(hinge_rates, MaxHinge)
+def _(loss):
+    return np.inf, 0.0, 1.0, 0.0
+
+
+@rule(hinge_rates, SumHinge)
+def _(loss):
+    return 1.0, 0.0, np.inf, 0.0
+
+
+@rule(hinge_rates, MaxSquaredHinge)
+def _(loss):
+    return np.inf, 0.0, np.inf, 0.5
+
+
+@rule(hinge_rates, SumSquaredHinge)
+def _(loss):
+    return np.inf, 0.5, np.inf, 0.0
+
+
+def slacks_each(loss, k: int) -> int:
+    """Slacks of one row: the worst alone, one for every wrong class, or none."""
+    cap_each, each, cap_all, all_ = hinge_rates(loss)
+    if cap_all < np.inf or all_ > 0.0:
+        return 1
+    return k - 1 if cap_each < np.inf or each > 0.0 else 0
+
+
+def one_slack(loss) -> bool:
+    """Whether only the worst of a row's classes is paid for."""
+    return slacks_each(loss, 0) == 1
+
+
+def boxed_classes(loss) -> bool:
+    """Whether multipliers, or their sums, have a cap: the hinges themselves, not their squares."""
+    cap_each, _, cap_all, _ = hinge_rates(loss)
+    return bool(min(cap_each, cap_all) < np.inf)
 
 
 @rule(class_value, MaxHinge)

@@ -3,6 +3,10 @@
 Every loss ℓ is convex and non-increasing.  Its conjugate is written for the multiplier
 a ≥ 0 of one example of unit cost:   ℓ*(−a) = sup_m { −a m − ℓ(m) }.
 Fenchel–Young,  ℓ(m) + ℓ*(−a) ≥ −a m,  holds for every m and a, with equality at a = −ℓ′(m).
+
+A loss needs rules for ``value``, ``slope``, ``conjugate``, ``largest`` and ``best_alpha``; dual
+coordinate descent then solves it.  What else a loss tells of itself makes solvers faster or lets
+more of them serve it.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..rule import rule, verb
+from ..rule import otherwise, rule, verb
 
 
 class Hinge(NamedTuple):
@@ -63,6 +67,41 @@ def best_alpha(loss, alpha, G, q, c):
     """
 
 
+@verb
+def target(loss):
+    """The margin from which on there is no loss, so that a row has slack below it."""
+
+
+@verb
+def kink(loss):
+    """The margin where the slope jumps from its least to zero."""
+
+
+@verb
+def bend(loss):
+    """The second derivative of ℓ*, where it is the same everywhere."""
+
+
+@otherwise(target)
+def _(loss):
+    return np.nan
+
+
+@otherwise(kink)
+def _(loss):
+    return np.nan
+
+
+@otherwise(bend)
+def _(loss):
+    return np.nan
+
+
+def boxed(loss) -> bool:
+    """Whether multipliers have a cap."""
+    return bool(largest(loss) < np.inf)
+
+
 @rule(value, Hinge)
 def _(loss, m):
     return max(0.0, 1.0 - m)
@@ -86,6 +125,21 @@ def _(loss):
 @rule(best_alpha, Hinge)
 def _(loss, alpha, G, q, c):
     return min(max(alpha - G / q, 0.0), c)
+
+
+@rule(target, Hinge)
+def _(loss):
+    return 1.0
+
+
+@rule(kink, Hinge)
+def _(loss):
+    return 1.0
+
+
+@rule(bend, Hinge)
+def _(loss):
+    return 0.0
 
 
 @rule(value, SquaredHinge)
@@ -116,6 +170,16 @@ def _(loss, alpha, G, q, c):
     return max(alpha - (G + softness * alpha) / (q + softness), 0.0)
 
 
+@rule(target, SquaredHinge)
+def _(loss):
+    return 1.0
+
+
+@rule(bend, SquaredHinge)
+def _(loss):
+    return 0.5
+
+
 @rule(value, PerceptronLoss)
 def _(loss, m):
     return max(0.0, -m)
@@ -134,6 +198,21 @@ def _(loss, a):
 @rule(largest, PerceptronLoss)
 def _(loss):
     return 1.0
+
+
+@rule(target, PerceptronLoss)
+def _(loss):
+    return 0.0
+
+
+@rule(kink, PerceptronLoss)
+def _(loss):
+    return 0.0
+
+
+@rule(bend, PerceptronLoss)
+def _(loss):
+    return 0.0
 
 
 @rule(value, Logistic)

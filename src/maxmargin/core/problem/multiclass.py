@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from ..rows.rows import Rows, shape
-from .class_losses import ClassLoss, MaxHinge, MaxSquaredHinge, Softmax
+from .class_losses import ClassLoss, slacks_each
 from .problem import Bias
 
 
@@ -52,10 +52,10 @@ def summary(loss: ClassLoss, k: int, bias: Bias, n: int, d: int, hard: bool = Fa
     """Variables and constraints of a problem with n rows and d columns."""
     biases = k if bias else 0
     name = f"{type(loss).__name__}, {k} classes, bias {bias.value}"
-    if isinstance(loss, Softmax):
+    each = slacks_each(loss, k)
+    if each == 0:
         return f"{name}: {k * d + biases} variables ({k * d} weights, {biases} biases)"
-    one_each = isinstance(loss, MaxHinge | MaxSquaredHinge)
-    slacks = 0 if hard else n if one_each else n * (k - 1)
+    slacks = 0 if hard else n * each
     return (
         f"{name}: {k * d + biases + slacks} variables ({k * d} weights, {biases} biases, "
         f"{slacks} slacks), {n * (k - 1)} margin constraints"

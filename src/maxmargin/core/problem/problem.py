@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..rows.rows import shape
-from .losses import Hinge, Logistic, SquaredHinge
+from .losses import Hinge, Logistic, SquaredHinge, boxed, largest, target
 
 MarginLoss = Hinge | SquaredHinge | Logistic
 
@@ -49,9 +49,10 @@ class Problem:
     @cached_property
     def cap(self) -> np.ndarray:
         """The largest multiplier of every example: ∞ for squared hinge, c for the others."""
-        if isinstance(self.loss, SquaredHinge):
+        if not boxed(self.loss):
             return np.where(self.c > 0, np.inf, 0.0)
-        return self.c
+        most = largest(self.loss)
+        return self.c if most == 1.0 else most * self.c
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -66,7 +67,7 @@ def two_class_summary(loss: MarginLoss, bias: Bias, n: int, d: int, hard: bool) 
     """Variables and constraints of a problem with n rows and d columns."""
     biases = 1 if bias else 0
     name = f"{type(loss).__name__}, bias {bias.value}"
-    if isinstance(loss, Logistic):
+    if np.isnan(target(loss)):  # no row has slack
         return f"{name}: {d + biases} variables ({d} weights, {biases} bias)"
     slacks = 0 if hard else n
     return (

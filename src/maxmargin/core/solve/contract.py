@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..certify.certificate import Certificate
 from ..problem.problem import Problem
+
+Solver = TypeVar("Solver", bound=Callable)
 
 
 class Point(NamedTuple):
@@ -134,6 +137,22 @@ class Solution:
     why: str
     n_iter: int
     history: list[Step]
+
+
+def serves(*losses: Any) -> Callable[[Solver], Solver]:
+    """Say which losses a solver serves: classes, or a verb for all that have a rule of it."""
+
+    def declare(solver: Solver) -> Solver:
+        solver.losses = losses  # type: ignore[attr-defined]
+        return solver
+
+    return declare
+
+
+def can_solve(solver: Callable, loss: Any) -> bool:
+    """Whether the solver serves the loss; one that declares nothing serves all of its form."""
+    losses = getattr(solver, "losses", None)
+    return losses is None or any(type(loss) in getattr(kind, "rules", (kind,)) for kind in losses)
 
 
 def origin(problem: Problem) -> Point:

@@ -8,7 +8,7 @@ from ...core.certify.certificate import Certificate
 from ...core.certify.circulation import repair_classes
 from ...core.certify.conclude import first_that_proves
 from ...core.certify.multiclass import certify_classes, from_scores
-from ...core.problem.class_losses import CLASS_LOSSES, MaxHinge, MaxSquaredHinge, SumHinge
+from ...core.problem.class_losses import CLASS_LOSSES, boxed_classes, hinge_rates, one_slack
 from ...core.problem.losses import LOSSES
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import costs
@@ -44,8 +44,7 @@ def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
 def keep(model, problem: MulticlassProblem, beta, slacks, b, norm: float) -> None:
     """What k classes tell of a fit, of whatever kind; ``slacks`` (n, 2) are worst and summed."""
     worst, total = slacks.T
-    one_each = isinstance(problem.loss, MaxHinge | MaxSquaredHinge)
-    slack = np.maximum(0.0, worst) if one_each else total
+    slack = np.maximum(0.0, worst) if one_slack(problem.loss) else total
     model.intercept_, model.alpha_ = b, beta
     model.slack_ = np.where(problem.c > 0, slack, 0.0)
     model.support_ = np.flatnonzero(beta.any(axis=1))
@@ -79,7 +78,7 @@ def _start(model, problem: MulticlassProblem) -> ClassPoint | None:
 def support_kinds(problem: MulticlassProblem, beta: np.ndarray, worst: np.ndarray) -> np.ndarray:
     """On the margin, inside it, or on the wrong side, for every point; as for two classes."""
     below = False
-    if problem.hard or isinstance(problem.loss, MaxHinge):
+    if problem.hard or hinge_rates(problem.loss)[2] < np.inf:
         below = beta.sum(axis=1) < problem.c * (1.0 - 1e-12)
     return kinds_of(worst, below)
 
@@ -96,7 +95,7 @@ def known_multipliers(model, problem: MulticlassProblem) -> np.ndarray | None:
     W, b = model.coef_, model.intercept_
     beta = np.zeros((n, problem.k)) if problem.hard else from_scores(problem, W, b)
     beta[model._alpha_rows, model._alpha_machines] = model._alpha_values
-    hinge = problem.hard or isinstance(problem.loss, MaxHinge | SumHinge)
+    hinge = problem.hard or boxed_classes(problem.loss)
     return beta if hinge else repair_classes(problem, beta)  # slacks tell them but nearly
 
 

@@ -8,7 +8,7 @@ from ...core.certify.certificate import Certificate
 from ...core.certify.conclude import first_that_proves
 from ...core.certify.repair import repair
 from ...core.certify.two_class import certify
-from ...core.problem.losses import LOSSES, Hinge, slope
+from ...core.problem.losses import LOSSES, boxed, slope
 from ...core.problem.problem import Problem, costs
 from ...core.rows.rows import as_rows, scores
 from ...core.solve.contract import Ending, Monitor, Point
@@ -81,7 +81,7 @@ def support_kinds(problem: Problem, alpha: np.ndarray, slack: np.ndarray, some) 
     A hinge multiplier below its cap says "on the margin" more sharply than the slack does,
     which is zero there only up to the tolerance of the fit.
     """
-    below = problem.hard or isinstance(problem.loss, Hinge)
+    below = problem.hard or boxed(problem.loss)
     return kinds_of(slack[some], below & (alpha[some] < problem.cap[some]))
 
 

@@ -23,10 +23,10 @@ from ...core.certify.circulation import (
 )
 from ...core.certify.conclude import conclude, first_that_proves, norms_of
 from ...core.certify.multiclass import class_tally, residual
+from ...core.problem.class_losses import hinge_rates
 from ...core.problem.multiclass import MulticlassProblem, summary
 from ...core.rows.class_products import score_chunks
 from ...core.solve.many_class.class_shift import answers, newton_step
-from ...core.solve.many_class.row_subproblem import RATES
 from ..parts import Parts
 from ..solve.class_ascent import add_losses
 from ..solve.class_tasks import ClassSpec, ClassState, points_of
@@ -164,13 +164,13 @@ def _keep_scores(problem: MulticlassProblem, share: ClassState, W, b):
 def _newton_terms(problem: MulticlassProblem, share: ClassState, b):
     points = points_of(problem, share, 0.0)
     points["q"] = np.maximum(points["q"], np.finfo(float).tiny)
-    rates = RATES[type(problem.loss)]
+    rates = hinge_rates(problem.loss)
     return share, answers(rates, points, problem.k, share.beta, share.scores, b)
 
 
 def _losses_at(problem: MulticlassProblem, share: ClassState, biases):
     out = np.zeros((1, len(biases)))
-    rates = RATES[type(problem.loss)]
+    rates = hinge_rates(problem.loss)
     f = share.scores
     add_losses(rates, problem.y, problem.c, f, f, np.ones((1, 2)), biases, out)
     return share, out[0]

@@ -14,7 +14,7 @@ from ...core.certify.certificate import Certificate
 from ...core.certify.conclude import Tally, conclude, first_that_proves, norms_of
 from ...core.certify.repair import MOVES, ROUNDING, SMALL, bear, freedom, lighten, shift
 from ...core.certify.two_class import tally
-from ...core.problem.losses import Hinge
+from ...core.problem.losses import boxed
 from ...core.problem.problem import Problem, two_class_summary
 from ...core.rows.rows import scores
 from ..parts import Parts
@@ -200,7 +200,7 @@ def _slopes(problem: Problem, share: BinaryState, edges) -> tuple[BinaryState, t
         mine = y == side
         place = np.searchsorted(edges, point[mine], side="left")
         weight = np.bincount(place, c[mine], len(edges) + 1)
-        if isinstance(problem.loss, Hinge):
+        if boxed(problem.loss):
             mass = _beyond(weight, side)
             slopes -= side * mass
             size += mass

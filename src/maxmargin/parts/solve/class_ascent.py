@@ -19,13 +19,14 @@ from numba import njit
 
 from ...core.certify.circulation import confine
 from ...core.certify.multiclass import residual, signed
+from ...core.problem.class_losses import hinge_rates
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.rows.class_products import class_combine, padded, score_chunks
 from ...core.solve.contract import Ending, Monitor
 from ...core.solve.many_class.class_descent import EMPTY, STIFFNESS
 from ...core.solve.many_class.class_shift import answers, newton_step
 from ...core.solve.many_class.class_sweep import sweep
-from ...core.solve.many_class.row_subproblem import RATES, cost
+from ...core.solve.many_class.row_subproblem import cost
 from ...core.solve.two_class.sweep import awake
 from ..parts import Parts
 from .class_tasks import ClassSpec, ClassState, DualSums, bends, points_of
@@ -123,7 +124,7 @@ def _mixed(problem: MulticlassProblem, share: ClassState, mix: np.ndarray) -> np
 
 def _look(problem: MulticlassProblem, share: ClassState, told: ClassRound, beta):
     """The losses wherever they are looked at, and Newton's terms for the first of the biases."""
-    rates = RATES[type(problem.loss)]
+    rates = hinge_rates(problem.loss)
     losses = np.zeros((len(told.ways), len(told.biases)))
     slope, curvature = np.zeros(problem.k), np.zeros((problem.k, problem.k))
     points = points_of(problem, share, told.rho)
@@ -159,7 +160,7 @@ def _epochs(problem: MulticlassProblem, share: ClassState, told: ClassRound, bet
     for _ in range(told.epochs):
         some = awake(points, clock, dice, order)
         moved = sweep(
-            RATES[type(problem.loss)], problem.rows, order[:some], k, rho + told.mm, NOISE,
+            hinge_rates(problem.loss), problem.rows, order[:some], k, rho + told.mm, NOISE,
             clock, points, work, U, r, h, room,
         )  # fmt: skip
         clock += float(np.sqrt(moved / max(1, some)))

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ...core.problem.class_losses import hinge_rates
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.rows.class_products import score_chunks
 from ...core.rows.rows import SparseRows, as_csr
-from ...core.solve.many_class.row_subproblem import RATES
 from .class_ascent import add_losses
 from .class_tasks import ClassState
 
@@ -157,7 +157,7 @@ def draw(problem: MulticlassProblem, share: ClassState, portion: float, values: 
 
 def look(problem: MulticlassProblem, share: ClassState, told: Look):
     """Losses on the way to W, rows that matter there, and the cells of the others."""
-    rates, k = RATES[type(problem.loss)], problem.k
+    rates, k = hinge_rates(problem.loss), problem.k
     near = share.near or _unseen(problem)
     s, best = scores_at(problem, told.W, told.b), scores_at(problem, told.W_best, told.b_best)
     ways, losses = np.stack([BETWEEN, np.ones_like(BETWEEN)], axis=1), np.zeros((len(BETWEEN), 1))

@@ -13,13 +13,12 @@ import numpy as np
 
 from ...core.certify.circulation import confine
 from ...core.certify.multiclass import residual, signed
-from ...core.problem.class_losses import ClassLoss
+from ...core.problem.class_losses import ClassLoss, hinge_rates
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import Bias, costs
 from ...core.rows.class_products import class_combine
 from ...core.rows.rows import as_rows, combine, scores, sqnorms
 from ...core.solve.many_class.class_sweep import ROW
-from ...core.solve.many_class.row_subproblem import RATES
 from ..parts import Block
 
 
@@ -43,7 +42,7 @@ class ClassSpec(NamedTuple):
 
     @property
     def rates(self) -> tuple[float, float, float, float]:
-        return RATES[type(self.loss)]
+        return hinge_rates(self.loss)
 
 
 class ClassState(NamedTuple):
@@ -119,7 +118,7 @@ def _sums(problem: MulticlassProblem, beta: np.ndarray):
 
 def bends(problem: MulticlassProblem, points: np.ndarray) -> np.ndarray:
     """Σ over rows of the squared hinges' ββ′/(2c), by class or of the sums; 0 for the hinges."""
-    _, each, _, whole = RATES[type(problem.loss)]
+    _, each, _, whole = hinge_rates(problem.loss)
     bent = np.zeros((len(points),) * 2)
     inverse = np.divide(1.0, problem.c, out=np.zeros(len(problem.c)), where=problem.c > 0)
     if each > 0.0:

@@ -122,7 +122,7 @@ def _epochs(problem: Problem, share: BinaryState, told: Round, alpha, f, w) -> n
     points["G"] = -1.0
     points["wake"] = np.where(problem.c > 0, 0.0, np.inf)
     if f is not None:
-        settle(points, f, told.b + told.rho * told.r, 0.0)
+        settle(problem.loss, points, f, told.b + told.rho * told.r, 0.0)
     # A part's own dice, thrown anew in every round, and alike when a task is run again.
     dice = np.array([hash((told.seed, n, share.epochs)) & 0xFFFFFFFF], dtype=np.uint64)
     order, clock, r = np.empty(n, dtype=np.uint32), 0.0, told.r

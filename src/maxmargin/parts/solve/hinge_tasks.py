@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.problem.losses import Hinge, SquaredHinge
+from ...core.problem.losses import Hinge, SquaredHinge, boxed
 from ...core.problem.problem import Bias, Problem, costs
 from ...core.rows.rows import as_rows, combine, size_of, sqnorms, take
 from ..parts import Block
@@ -39,7 +39,7 @@ class BinarySpec(NamedTuple):
 
     @property
     def squared(self) -> bool:
-        return isinstance(self.loss, SquaredHinge)
+        return not boxed(self.loss)
 
 
 class BinaryState(NamedTuple):
@@ -96,7 +96,7 @@ def pose(block: Block, machine: BinarySpec) -> Problem:
 
 def bends(problem: Problem) -> np.ndarray | None:
     """ℓ*'s curvature 1/(2c) by row for the squared hinge; None for the hinge, which has none."""
-    if not isinstance(problem.loss, SquaredHinge):
+    if boxed(problem.loss):
         return None
     return np.divide(0.5, problem.c, out=np.zeros(len(problem.c)), where=problem.c > 0)
 

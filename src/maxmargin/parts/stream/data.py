@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.problem.losses import Hinge
+from ...core.problem.losses import boxed
 from ...core.solve.contract import Ending, Monitor
 from ..data import Duel, PartsData, need_every_class, weights_by_class
 from ..parts import Block, Parts
@@ -79,7 +79,7 @@ class StreamData(PartsData):
         if np.isinf(spec.C):
             room = hard_room(rows, at_once)
             return solve_streamed_hard(parts, spec, monitor, self._sampled(), room)
-        near = isinstance(spec.loss, Hinge) and rows.n_features <= NEAR_COLUMNS
+        near = boxed(spec.loss) and rows.n_features <= NEAR_COLUMNS
         if near and len(self.classes) == 2:
             fit = solve_near_margin(rows, spec, monitor, self._sampled())
             if fit.ending is not Ending.STALLED:

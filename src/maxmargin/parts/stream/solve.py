@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.certify.conclude import lengthened
 from ...core.certify.multiclass import from_scores
-from ...core.problem.losses import Hinge
+from ...core.problem.losses import boxed
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.rows.class_products import score_chunks
 from ...core.rows.rows import scores
@@ -105,7 +105,7 @@ def solve_streamed_binary(
     standing = CheckpointedParts(parts, rows, name, 8 * at_once, job)
     recall_machine(standing, spec)
     fit = _whole(solve_hinge(standing, spec, monitor))
-    if not isinstance(spec.loss, Hinge):  # a squared hinge's follow from the slacks
+    if not boxed(spec.loss):  # a squared hinge's follow from the slacks
         return fit
     told = parts.ask(_binary_exceptions, spec, fit.w, fit.b)
     listed, alpha = collect(told, rows.memory.limit // problems)

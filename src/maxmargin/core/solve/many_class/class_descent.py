@@ -16,6 +16,7 @@ import numpy as np
 
 from ...certify.circulation import into_domain
 from ...certify.multiclass import signed
+from ...problem.class_losses import hinge_rates
 from ...problem.multiclass import MulticlassProblem
 from ...rows.class_products import class_combine, compressed, padded
 from ...rows.rows import combine, scores, size_of, sqnorms
@@ -24,7 +25,6 @@ from ..two_class.sweep import awake
 from .class_leap import leap
 from .class_shift import best_shift
 from .class_sweep import PATIENCE, ROW, look, square_sum, sweep, weights
-from .row_subproblem import RATES
 
 # τ, the stiffness of the constraint r = 0, in units of the mean ‖x − μ‖².
 STIFFNESS = 0.05
@@ -69,7 +69,7 @@ class ClassDescent:
     """Multipliers β (n, width), weights U (d, width), and what is known of their gap."""
 
     def __init__(self, problem: MulticlassProblem, monitor: Monitor, start: ClassPoint | None):
-        self.problem, self.monitor, self.rates = problem, monitor, RATES[type(problem.loss)]
+        self.problem, self.monitor, self.rates = problem, monitor, hinge_rates(problem.loss)
         self.rows = rows = compressed(problem.rows)
         n, d = problem.shape
         free = bool(problem.bias)

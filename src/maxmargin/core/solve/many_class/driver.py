@@ -17,7 +17,7 @@ from ...certify.circulation import repair_classes, ties_all_classes
 from ...certify.class_bias import middle_biases
 from ...certify.conclude import first_that_proves, lengthened
 from ...certify.multiclass import certify_classes
-from ...problem.class_losses import MaxHinge, SumHinge, class_value
+from ...problem.class_losses import boxed_classes, class_value
 from ...problem.multiclass import MulticlassProblem
 from ...rows.rows import combine, sqnorms
 from ..contract import ClassPoint, Ending, Monitor, Step, settled
@@ -153,7 +153,7 @@ def _run(name, problem, monitor, start) -> tuple[ClassPoint, Ending]:
     n, d = problem.shape
     tol = monitor.tol
     if name == "newton" and n * problem.k * (d + 1) <= TINY:
-        hinge = isinstance(problem.loss, MaxHinge | SumHinge)
+        hinge = boxed_classes(problem.loss)
         monitor.tol = min(tol, EXACT if hinge else 1e-3 * EXACT)
     try:
         return CLASS_SOLVERS[name](problem, monitor, start)

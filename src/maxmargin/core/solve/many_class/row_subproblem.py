@@ -19,36 +19,26 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ...problem.class_losses import MaxHinge, MaxSquaredHinge, SumHinge, SumSquaredHinge
+from ...problem.class_losses import hinge_rates
 
 MOST_STEPS = 60
 
 
-# For c = 1: the cap of each β_c, the resistance of each, and both for their sum.  Numbers, not
-# types: kernels that are given them need to be compiled only once for all four losses.
-RATES = {
-    MaxHinge: (np.inf, 0.0, 1.0, 0.0),
-    SumHinge: (1.0, 0.0, np.inf, 0.0),
-    MaxSquaredHinge: (np.inf, 0.0, np.inf, 0.5),
-    SumSquaredHinge: (np.inf, 0.5, np.inf, 0.0),
-}
-
-
 def limits(loss, c):
     """(cap of each β_c, resistance of each, cap of their sum, resistance of the sum)."""
-    cap_each, each, cap_all, all_ = RATES[type(loss)]
+    cap_each, each, cap_all, all_ = hinge_rates(loss)
     return cap_each * c, each / c, cap_all * c, all_ / c
 
 
 @njit(cache=True, nogil=True)
-def scaled(rates, c):
-    """The same from the loss's RATES, inside kernels."""
-    return rates[0] * c, rates[1] / c, rates[2] * c, rates[3] / c
+def scaled(rated, c):
+    """The same from the loss's rates, inside kernels."""
+    return rated[0] * c, rated[1] / c, rated[2] * c, rated[3] / c
 
 
 @njit(cache=True, nogil=True)
-def cost(rates, s, k, y):
-    """ℓ(s) for an example of class y, from the loss's RATES."""
+def cost(rated, s, k, y):
+    """ℓ(s) for an example of class y, from the loss's rates."""
     worst, total, squares = 0.0, 0.0, 0.0
     for c in range(k):
         if c != y:
@@ -56,11 +46,11 @@ def cost(rates, s, k, y):
             worst = max(worst, z)
             total += z
             squares += z * z
-    if rates[2] < np.inf:
+    if rated[2] < np.inf:
         return worst
-    if rates[0] < np.inf:
+    if rated[0] < np.inf:
         return total
-    return worst * worst if rates[3] > 0.0 else squares
+    return worst * worst if rated[3] > 0.0 else squares
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "nsz", "reassoc"})

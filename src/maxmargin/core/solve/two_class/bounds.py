@@ -17,7 +17,7 @@ from numba import njit
 
 from ...certify.bias import best_bias
 from ...certify.repair import repair
-from ...problem.losses import conjugate, slope, value
+from ...problem.losses import conjugate, largest, slope, value
 from ...problem.problem import Problem
 
 # Where the best scale of w is looked for, and how closely: to 1e-8, for a gap of 1e-6 (twelve
@@ -96,7 +96,8 @@ def _gain(loss, c, cap, alpha):
     total = 0.0
     for i in range(c.shape[0]):
         if c[i] > 0.0:
-            total -= c[i] * conjugate(loss, min(alpha[i], cap[i]) / c[i])
+            unit = min(min(alpha[i], cap[i]) / c[i], largest(loss))
+            total -= c[i] * conjugate(loss, unit)
     return total
 
 

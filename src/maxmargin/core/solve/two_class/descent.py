@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ...problem.losses import SquaredHinge
+from ...problem.losses import bend, best_alpha
 from ...problem.problem import Problem
 from ...rows.rows import combine, scores, size_of, sqnorms
-from ..contract import Ending, Monitor, OutOfBudget, Point, origin
+from ..contract import Ending, Monitor, OutOfBudget, Point, origin, serves
 from .bounds import Dual, Primal, dual_bound, primal_bound
 from .epochs import STATE, STRETCH, march
 from .leap import leap
@@ -47,6 +47,7 @@ PATIENCE = 20
 PROGRESS = 1e-3
 
 
+@serves(best_alpha)
 def descent(problem: Problem, monitor: Monitor, start: Point | None = None) -> tuple[Point, Ending]:
     """Solve ``problem``; returns the best primal and the best dual point seen."""
     run = Descent(problem, monitor, start)
@@ -71,8 +72,8 @@ class Descent:
         alive = problem.c > 0
         unit = float(q[alive].mean()) if alive.any() else 1.0
         unit = unit if unit > 0 else 1.0
-        self.bend = _curvature(problem)
-        soft = self.bend[alive] if self.bend.any() else SOFTNESS / problem.c[alive]
+        self.bends = _curvature(problem)
+        soft = self.bends[alive] if self.bends.any() else SOFTNESS / problem.c[alive]
         stiff = STIFFNESS * (unit + float(soft.mean()))
         self.rho = stiff if problem.bias else 0.0
         self.lengths = np.sqrt(q)
@@ -139,7 +140,7 @@ class Descent:
         if last == begun:
             raise OutOfBudget(Ending.ITERATIONS)
         due = march(
-            problem.loss, problem.rows, self.bend, self.rho, bool(problem.bias),
+            problem.loss, problem.rows, self.bends, self.rho, bool(problem.bias),
             self.stride, self.slice, last, outlook, self.states, self.points, self.w, self.past,
         )  # fmt: skip
         monitor.step(int(self.now.epochs) - begun)
@@ -148,10 +149,12 @@ class Descent:
         return due
 
     def leap(self) -> None:
-        """Follow the path since the last leap to the highest dual on it."""
+        """Follow the path since the last leap to the highest dual on it, where it is quadratic."""
+        if len(self.bends) == 0:
+            return
         now, (old_alpha, old_w, *_, room) = self.now, self.past
         now.r, length = leap(
-            self.problem.rows, self.bend, now.b, self.rho, now.r,
+            self.problem.rows, self.bends, now.b, self.rho, now.r,
             self.points, self.w, old_alpha, old_w, room,
         )  # fmt: skip
         now.stretch *= 1.0 + abs(length)
@@ -178,7 +181,7 @@ class Descent:
         dual = dual_bound(problem, f, sq, self.lengths, alpha)
         if dual.value > self.dual.value:
             self.dual = dual
-        settle(self.points, f, now.b + self.rho * now.r, now.clock)
+        settle(problem.loss, self.points, f, now.b + self.rho * now.r, now.clock)
         return self.monitor.record(self.primal.value, self.dual.value)
 
     def _offer(self, primal: Primal, w: np.ndarray) -> None:
@@ -190,7 +193,13 @@ class Descent:
 
 
 def _curvature(problem: Problem) -> np.ndarray:
-    """ℓ*'s second derivative by row: how much a multiplier resists its own growth."""
-    if not isinstance(problem.loss, SquaredHinge) or problem.hard:
+    """ℓ*'s second derivative by row: how much a multiplier resists its own growth.
+
+    Empty where it is not constant.
+    """
+    resistance = 0.0 if problem.hard else bend(problem.loss)
+    if np.isnan(resistance):
+        return np.empty(0)
+    if resistance == 0.0:
         return np.zeros(len(problem.y))
-    return np.divide(0.5, problem.c, out=np.zeros(len(problem.y)), where=problem.c > 0)
+    return np.divide(resistance, problem.c, out=np.zeros(len(problem.y)), where=problem.c > 0)

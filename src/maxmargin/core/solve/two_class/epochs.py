@@ -31,7 +31,7 @@ STATE = np.dtype(
 
 
 @njit(cache=True, nogil=True)
-def march(loss, rows, bend, rho, free, stride, visits, last, outlook, states, points, w, past):
+def march(loss, rows, bends, rho, free, stride, visits, last, outlook, states, points, w, past):
     """Go on until a check is due (True), or ``visits`` rows or the ``last`` epoch are done, or w
     must be computed afresh (False).
 
@@ -44,7 +44,7 @@ def march(loss, rows, bend, rho, free, stride, visits, last, outlook, states, po
         if now.next == 0:
             now.count, now.moved = awake(points, now.clock, dice, order), 0.0
         end = min(now.count, now.next + visits)
-        omega = OMEGA if now.epochs else 1.0
+        omega = OMEGA if now.epochs and bends.shape[0] else 1.0
         part = order[now.next : end]
         now.r, moved = sweep(loss, rows, part, now.b, rho, omega, now.clock, now.r, points, w)
         visits -= max(1, end - now.next)
@@ -61,8 +61,10 @@ def march(loss, rows, bend, rho, free, stride, visits, last, outlook, states, po
             continue
         if _due(now.epochs, now.speed, outlook):
             return True
+        if bends.shape[0] == 0:  # the dual is no quadratic along the path
+            continue
         now.r, length = leap(
-            rows, bend, now.b, rho, now.r, points, w, old_alpha, old_w, room
+            rows, bends, now.b, rho, now.r, points, w, old_alpha, old_w, room
         )  # fmt: skip
         now.stretch *= 1.0 + abs(length)
         if now.stretch > STRETCH:

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...problem.losses import Hinge
+from ...problem.losses import Hinge, SquaredHinge, boxed
 from ...problem.problem import Problem
 from ...rows.rows import combine, scores, shape, take
-from ..contract import Ending, Monitor, OutOfBudget, Point
+from ..contract import Ending, Monitor, OutOfBudget, Point, serves
 from .direction import newton_direction
 
 MOST_STEPS = 200
@@ -26,6 +26,7 @@ CENTRING = 0.15
 NEGLIGIBLE = 1e-3
 
 
+@serves(Hinge, SquaredHinge)
 def interior(
     problem: Problem, monitor: Monitor, start: Point | None = None
 ) -> tuple[Point, Ending]:
@@ -67,7 +68,7 @@ class _Path:
         self.mu = np.zeros(d)
         if problem.bias:
             self.mu = combine(problem.rows, np.full(n, 1.0 / n))
-        self.boxed = isinstance(problem.loss, Hinge)
+        self.boxed = boxed(problem.loss)
         self.softness = np.zeros(n) if self.boxed else 0.5 / problem.c
         self.w, self.b = np.zeros(d), 0.0
         self.a = 0.5 * problem.c

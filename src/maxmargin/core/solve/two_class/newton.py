@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...problem.losses import Hinge
+from ...problem.losses import Hinge, SquaredHinge, boxed
 from ...problem.problem import Problem
 from ...rows.rows import SparseRows, combine, take
-from ..contract import Best, Ending, Monitor, OutOfBudget, Point
+from ..contract import Best, Ending, Monitor, OutOfBudget, Point, serves
 from ..semismooth import Terms
 from .descent import descent
 from .lagrangian import NearRows, State, augment, block_slack, minimise
@@ -35,6 +35,7 @@ RARE = 4
 EPOCHS = 12
 
 
+@serves(Hinge, SquaredHinge)
 def newton(problem: Problem, monitor: Monitor, start: Point | None = None) -> tuple[Point, Ending]:
     """Solve ``problem``; the multipliers returned are not yet repaired."""
     mu = _means(problem)
@@ -68,7 +69,7 @@ def _solve(problem, mu, monitor, start, best) -> Ending:
         w, b = _from_a_part(problem, mu, monitor, best)
     else:
         w, b = np.zeros(d), 0.0
-    if not isinstance(problem.loss, Hinge):
+    if not boxed(problem.loss):
         return _solve_squared(problem, mu, monitor, best, w, b)
     if n > few:
         # The weights of a part are off by about √(columns / rows of the part).
@@ -81,7 +82,7 @@ def _rare_and_sparse(problem: Problem) -> bool:
     """Whether a part would hold too few rows of the rarer class, and epochs are cheap."""
     _, d = problem.shape
     rarer = min(np.count_nonzero(problem.y > 0), np.count_nonzero(problem.y < 0))
-    sparse = isinstance(problem.rows, SparseRows) and isinstance(problem.loss, Hinge)
+    sparse = isinstance(problem.rows, SparseRows) and boxed(problem.loss)
     return sparse and int(rarer) < RARE * SHRINK * (d + 1)
 
 

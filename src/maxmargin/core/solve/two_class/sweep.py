@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ...problem.losses import best_alpha
+from ...problem.losses import best_alpha, kink, target
 from ...rows.rows import nudge, prefetch, score, touch
 
 # All a step needs to know of its example, side by side: one cache line.
@@ -76,20 +76,26 @@ def sweep(loss, rows, order, b, rho, omega, clock, r, points, w):
             r += step * y
             G += step * q
             point.alpha = new
-        elif (alpha == 0.0 and G > 0.0) or (alpha == cap and G < 0.0):
-            point.wake = clock + PATIENCE * abs(G)
+        elif _rests(loss, alpha, cap, G):
+            point.wake = clock + PATIENCE * abs(G + (1.0 - target(loss)))
         point.G = G
     return r, moved
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _rests(loss, alpha, cap, G):
+    """Whether a multiplier at its bound has nothing to do; nobody knows of a loss without these."""
+    return (alpha == 0.0 and target(loss) - 1.0 < G) or (alpha == cap and kink(loss) - 1.0 > G)
+
+
 @njit(cache=True, nogil=True)
-def settle(points, f, shift, clock):
+def settle(loss, points, f, shift, clock):
     """Refresh every G from the exact scores f; put to sleep whoever has nothing to do."""
     for i in range(points.shape[0]):
         point = points[i]
         if point.c <= 0.0:
             continue
         G = point.y * (f[i] + shift) - 1.0
-        asleep = (point.alpha == 0.0 and G > 0.0) or (point.alpha == point.cap and G < 0.0)
-        point.wake = clock + PATIENCE * abs(G) if asleep else clock
+        asleep = _rests(loss, point.alpha, point.cap, G)
+        point.wake = clock + PATIENCE * abs(G + (1.0 - target(loss))) if asleep else clock
         point.G = G

@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ...problem.losses import Hinge
+from ...problem.losses import Hinge, SquaredHinge, boxed
 from ...problem.problem import Problem
 from ...rows.rows import dense
-from ..contract import Ending, Monitor, Point
+from ..contract import Ending, Monitor, Point, serves
 
 MOST_VALUES = 40_000
 MOST_COLUMNS = 40
@@ -35,6 +35,7 @@ def fits(problem: Problem) -> bool:
     return d <= MOST_COLUMNS and n * d <= MOST_VALUES
 
 
+@serves(Hinge, SquaredHinge)
 def tiny(problem: Problem, monitor: Monitor, start: Point | None = None) -> tuple[Point, Ending]:
     """Solve ``problem`` from scratch (a warm start would cost more than it saves)."""
     n, d = problem.shape
@@ -47,7 +48,7 @@ def tiny(problem: Problem, monitor: Monitor, start: Point | None = None) -> tupl
     D = np.ones(width)
     if problem.bias:
         D[d] = 0.0
-    squared = not isinstance(problem.loss, Hinge)
+    squared = not boxed(problem.loss)
     w, alpha, primal, dual, steps = _solve(Z, problem.y, problem.c, D, squared)
     monitor.n_iter += steps
     b = float(w[d] - mu @ w[:d]) if problem.bias else 0.0

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ...problem.losses import Hinge
+from ...problem.losses import bend
 from ...problem.problem import Problem
 from ...rows.rows import dense
 
@@ -31,8 +31,8 @@ LOST = 1e-10
 
 def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     """Equal multipliers in every respect that matters, with an independent free set."""
-    if not isinstance(problem.loss, Hinge) and not problem.hard:
-        return alpha  # the squared hinge's multipliers are unique
+    if bend(problem.loss) != 0.0 and not problem.hard:
+        return alpha  # where ℓ* is strictly convex, as the squared hinge's, they are unique
     cap = problem.cap
     free = np.flatnonzero((alpha > 0.0) & (alpha < (1.0 - AT_BOUND) * cap))
     _, d = problem.shape
