@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import maxmargin as mm
 from maxmargin.app.report.words import objective
 from maxmargin.app.workflow.fit import fit_table
-from maxmargin.app.workflow.methods import Plan
+from maxmargin.app.workflow.plan import Plan
 from maxmargin.core.certify.mistakes import PerceptronCertificate
 from maxmargin.models.registry import ESTIMATORS, METHODS, Home, Method, estimator_class
 from maxmargin.models.stored import LINEAR

@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 import maxmargin as mm
 from maxmargin import KernelSVM, LinearSVM, OneVsRest, PolarBasis, QuadraticBasis
 from maxmargin.app.workflow.fit import fit_table
-from maxmargin.app.workflow.methods import Plan
+from maxmargin.app.workflow.plan import Plan
 from maxmargin.parts.files.model import with_columns
 from maxmargin.parts.files.preparation import Choices
 from maxmargin.parts.files.training import label_table

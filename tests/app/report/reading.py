@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from maxmargin.app.workflow.fit import fit_table
-from maxmargin.app.workflow.methods import Plan
+from maxmargin.app.workflow.plan import Plan
 from maxmargin.parts.files.preparation import Choices
 from maxmargin.parts.files.training import label_table
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from maxmargin.app.report.fit import fit_report
 from maxmargin.app.workflow.fit import fit_table
-from maxmargin.app.workflow.methods import Plan
+from maxmargin.app.workflow.plan import Plan
 from maxmargin.models.registry import METHODS
 from maxmargin.parts.files.preparation import Choices
 from maxmargin.parts.files.training import Labelled

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import KernelSVMCV, LinearSVMCV, PolarBasis, compare
-from maxmargin.app.workflow.methods import Plan, find_method, make_estimator
+from maxmargin.app.workflow.plan import Plan
 from maxmargin.models.registry import METHODS, Shape
 from maxmargin.models.tune.candidates import make
 from maxmargin.models.tune.compare import p_value
@@ -138,13 +138,13 @@ def test_one_table_serves_compare_and_the_command_line():
     shape = Shape(100, 4, 3, False)
     for name, method in METHODS.items():
         theirs = make(method, 3, shape)
-        ours = make_estimator(find_method(Plan(name)), Plan(name), 1.0 if method.C else None, 9.0)
+        ours = Plan(name).estimator(1.0 if method.C else None, 9.0)
         assert isinstance(theirs, type(ours))
         for parameter in method.fixed:
             if parameter not in method.compared:
                 assert getattr(theirs, parameter) == getattr(ours, parameter)
     with pytest.raises(ValueError, match="--method svm-sum is --multiclass sum, not rest"):
-        find_method(Plan("svm-sum", multiclass="rest"))
+        Plan("svm-sum", multiclass="rest").resolved
 
 
 def test_large_data_get_an_approximate_kernel():

@@ -112,7 +112,7 @@ def test_names_are_left_out_unless_insisted_upon():
 
 def test_frames_of_polars_and_pandas(tmp_path, monkeypatch):
     from maxmargin.app.workflow.fit import fit_table
-    from maxmargin.app.workflow.methods import Plan
+    from maxmargin.app.workflow.plan import Plan
     from maxmargin.parts.files.training import label_table
 
     rng = np.random.default_rng(1)

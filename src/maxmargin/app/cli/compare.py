@@ -58,15 +58,15 @@ def compare(
     from ...models.tune.compare import compare as compare_methods
     from ...parts.files.preparation import Choices
     from ...parts.files.training import read_labelled
-    from ..workflow.fit import features_of
-    from ..workflow.methods import Plan
+    from ..workflow.rows import MemoryRows
 
     if report is not None:
         check_writable("--report", report)
     rows = read_labelled(data, target, None, format, reading(as_json))
     named = tuple(drop or ()), tuple(category or ()), tuple(text or ())
     check_named(rows, [name for names in named for name in names])
-    X, y, notes = features_of(rows, Plan(), Choices(*named, scale=False))
+    trained = MemoryRows(rows, Choices(*named, scale=False))
+    X, y, notes = trained.X, trained.data.y, trained.notes
     with cautiously():
         found = compare_methods(
             X, y, _names(methods), _names(bases), cv=folds, verbose=int(not as_json)

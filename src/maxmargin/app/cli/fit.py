@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import typer
 
@@ -38,6 +39,7 @@ from .fit_options import (
     Tune,
     Weights,
 )
+from .interrupt import cautiously
 from .output import page_of, write_fit
 from .run import check_named, print_json, reading
 
@@ -93,14 +95,11 @@ def fit(
     130 interrupted.
     """
     from ...parts.files.preparation import Choices
-    from ...parts.files.training import read_labelled, read_like
-    from ..workflow.fit import fit_table
-    from ..workflow.methods import Plan, find_method
-    from .bundled import bundled
+    from ..workflow.plan import Plan
     from .show import as_plain, check_word, next_steps, show_fit
 
     plan = Plan(method, C, tune, folds, kernel, basis, multiclass, tol, max_seconds, seed, threads)
-    find_method(plan)  # what cannot work is said before anything is read
+    plan.resolved  # noqa: B018  # what cannot work is said before anything is read
     choices = Choices(
         tuple(drop or ()), tuple(category or ()), tuple(text or ()),
         check_word("--text-as", text_as, ("tfidf", "counts")) == "tfidf", scale,
@@ -109,20 +108,11 @@ def fit(
     if test is not None and holdout:
         raise ValueError("--test and --holdout both say what to judge on. Use one of them.")
     page = page_of(out, report, no_report)
+    files = FileOptions(data, target, weights, format, test)
     if memory is not None or resume:
-        from .fit_streamed import fit_streamed
-
-        asked = (data, target, weights, format, test)
-        return fit_streamed(asked, plan, choices, holdout, memory, resume, out, page, as_json)
-    on_read = reading(as_json)
-    if data is None:
-        labelled = bundled(demo)
+        fitted = _in_pieces(files, plan, choices, holdout, memory, resume, out)
     else:
-        labelled = read_labelled(data, target, weights, format, on_read)
-    check_named(labelled, [*choices.drop, *choices.category, *choices.text])
-    fitted = fit_table(labelled, plan, choices, holdout=holdout)
-    if test is not None:
-        _judge(fitted, read_like(test, fitted.model, format, on_read))
+        fitted = _in_memory(files, demo, plan, choices, holdout, reading(as_json))
     if weights is not None:
         fitted.model.summary["weights"] = weights
     written = write_fit(fitted, out, page)
@@ -135,9 +125,58 @@ def fit(
         raise typer.Exit(1)
 
 
-def _judge(fitted, test) -> None:
-    """Errors on rows of their own, told and kept with the model."""
-    from ..workflow.fit import judge_on
+class FileOptions(NamedTuple):
+    """What was said about files."""
 
-    fitted.test = judge_on(fitted.model, test, fitted.notes)
-    fitted.model.summary["test"] = fitted.test.to_dict()
+    data: str | None
+    target: str | None
+    weights: str | None
+    format: str | None
+    test: str | None
+
+
+def _in_memory(files: FileOptions, demo: str, plan, choices, holdout: float, on_read):
+    """All rows at once."""
+    from ...parts.files.training import read_labelled, read_like
+    from ..workflow.fit import fit_table, judge_table
+    from .bundled import bundled
+
+    if files.data is None:
+        labelled = bundled(demo)
+    else:
+        labelled = read_labelled(files.data, files.target, files.weights, files.format, on_read)
+    check_named(labelled, [*choices.drop, *choices.category, *choices.text])
+    fitted = fit_table(labelled, plan, choices, holdout=holdout)
+    if files.test is not None:
+        judge_table(fitted, read_like(files.test, fitted.model, files.format, on_read))
+    return fitted
+
+
+def _in_pieces(files: FileOptions, plan, choices, holdout: float, memory, resume: bool, out: Path):
+    """Some rows at a time; a fit that ends early says how to go on with it."""
+    if memory is None:
+        raise ValueError("--resume goes with --memory, as in the fit that is to go on.")
+    if files.data is None:
+        raise ValueError("--memory is for files of your own: name one, or a folder of them.")
+    if holdout:
+        raise ValueError("--holdout needs all rows in memory. Give --test a file of its own.")
+    from ...parts.files.readers import BadData
+    from ..workflow.fit import fit_files
+
+    kept = out.with_name(out.name + ".resume")
+    data, *others = files
+    try:
+        with cautiously():  # Ctrl-C must leave time to remove the cache
+            return fit_files(data, plan, choices, memory, kept, resume, *others)
+    except KeyboardInterrupt:
+        if kept.exists():
+            typer.echo(
+                f"maxmargin: {kept} has where the fit stood, without its cache. The same command "
+                "with --resume goes on from there.", err=True,
+            )  # fmt: skip
+        raise
+    except BadData as error:
+        if not kept.exists():
+            raise
+        text = f"{error} Correct it and go on with --resume: {kept} has what was read before."
+        raise ValueError(text) from None

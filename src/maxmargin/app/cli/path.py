@@ -37,15 +37,15 @@ def path(
     from ...models.tune.path import c_path
     from ...parts.files.preparation import Choices
     from ...parts.files.training import read_labelled
-    from ..workflow.fit import features_of
-    from ..workflow.methods import Plan
+    from ..workflow.rows import MemoryRows
     from .show import check_word
 
     check_word("--method", method, ("svm", "logistic"))
     if report is not None:
         check_writable("--report", report)
     rows = read_labelled(data, target, None, format, reading(as_json))
-    X, y, notes = features_of(rows, Plan(basis=basis), Choices(scale=scale))
+    trained = MemoryRows(rows, Choices(scale=scale), basis)
+    X, y, notes = trained.X, trained.data.y, trained.notes
     with cautiously():
         found = c_path(METHODS[method].estimator_class()(), X, y)
     if report is not None:

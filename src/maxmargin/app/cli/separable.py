@@ -28,11 +28,11 @@ def separable(
     from ...models.separate import separability
     from ...parts.files.preparation import Choices
     from ...parts.files.training import read_labelled
-    from ..workflow.fit import features_of
-    from ..workflow.methods import Plan
+    from ..workflow.rows import MemoryRows
 
     rows = read_labelled(data, target, None, format, reading(as_json))
-    X, y, notes = features_of(rows, Plan(basis=basis), Choices(scale=scale))
+    trained = MemoryRows(rows, Choices(scale=scale), basis)
+    X, y, notes = trained.X, trained.data.y, trained.notes
     found = separability(X, y)
     told = {
         "data": rows.name,

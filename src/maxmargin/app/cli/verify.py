@@ -44,6 +44,7 @@ def verify(
     """
     from ...parts.files.model import with_columns
     from ..store.files import load
+    from ..workflow.verify import verify_file
 
     fitted = with_columns(load(model))
     estimator = fitted.model
@@ -52,12 +53,7 @@ def verify(
     if memory is None and "streamed" in fitted.summary:
         memory = fitted.summary["streamed"]["memory"]
     claim = tol if tol is not None else float(getattr(estimator, "tol", None) or 1e-6)
-    if memory is not None:
-        from ..workflow.stream_verify import verify_files
-
-        seen = verify_files(fitted, data, memory, claim, target, format)
-    else:
-        seen = _in_memory(fitted, data, claim, target, format, as_json)
+    seen = verify_file(fitted, data, claim, memory, target, format, reading(as_json))
     told = {
         "data": seen.name,
         "rows": seen.rows,
@@ -75,30 +71,6 @@ def verify(
         print("the claim holds" if seen.holds else _why_not(fitted, seen.rows))
     if not seen.holds:
         raise typer.Exit(1)
-
-
-def _in_memory(fitted, data, claim: float, target, format, as_json: bool):
-    """All rows at once."""
-    from ...models.verify import verify as recompute
-    from ...parts.files.training import read_labelled, without_missing
-    from ..workflow.stream_verify import VerifiedData
-
-    own = fitted.target if fitted.is_table else target
-    weights = fitted.summary.get("weights")
-    rows = read_labelled(data, own, weights, format, reading(as_json))
-    if fitted.is_table and fitted.preparation.missing == "drop":
-        rows = without_missing(rows, list(fitted.preparation.types()))
-    X = fitted.features(rows.rows)
-    claimed = fitted.model.certificate_
-    if hasattr(claimed, "separates"):  # a perceptron claims a number of errors, no optimum
-        wrong = int((fitted.model.predict(X) != rows.y).sum())
-        holds = wrong == claimed.wrong and len(rows) == claimed.points
-        return VerifiedData(
-            rows.name, len(rows), f"{wrong} of {len(rows)} points wrong", None, holds
-        )
-    certificate = recompute(fitted.model, X, rows.y, rows.weight)
-    gap = getattr(certificate, "relative_gap", None)
-    return VerifiedData(rows.name, len(rows), str(certificate), gap, bool(certificate.holds(claim)))
 
 
 def _why_not(fitted, rows: int) -> str:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import pyarrow.compute as pc
-
 from ...parts.files.columns import Category, Number
-from ...parts.files.labels import absent
 from ...parts.files.training import Labelled
 from ..workflow.fit import Fitted
+from ..workflow.rows import counted_classes
 from .page import Html, bullets, joined, name, names, paragraph, table, tag
 from .words import count, percent
 
@@ -28,7 +25,7 @@ class About:
     name: str
     target: str
     features: int
-    classes: list[tuple[str, int]]
+    classes: list[list]
     notes: Sequence[str] = ()
 
     @property
@@ -37,13 +34,7 @@ class About:
 
 
 def about(data: Labelled, X, notes: Sequence[str]) -> About:
-    return About(data.name, data.target, X.shape[1], counted(data.y), list(notes))
-
-
-def counted(y) -> list[tuple[str, int]]:
-    """Every class and its rows."""
-    labels, numbers = np.unique(y, return_counts=True)
-    return [(str(label), int(c)) for label, c in zip(labels, numbers, strict=True)]
+    return About(data.name, data.target, X.shape[1], counted_classes(data.y), list(notes))
 
 
 def told(data: About) -> list:
@@ -56,7 +47,7 @@ def told(data: About) -> list:
     ]
 
 
-def class_table(target: str, classes: Sequence[tuple[str, int]]) -> Html:
+def class_table(target: str, classes: Sequence[list]) -> Html:
     rows = sum(number for _, number in classes)
     shown = [[name(label), f"{c:,}", percent(c / rows)] for label, c in classes[:MOST_CLASSES]]
     if len(classes) > MOST_CLASSES:
@@ -77,7 +68,7 @@ def worth_knowing(notes: Sequence[str]) -> list:
 
 def fitted_data(fitted: Fitted) -> list:
     """The data of a fit, with what was made of its columns."""
-    summary, weights = fitted.model.summary, _weights(fitted)
+    summary, weights = fitted.model.summary, fitted.weights
     text = (
         f": {count(summary['rows'], 'row')}, {count(summary['features'], 'feature')} in the model."
     )
@@ -98,21 +89,6 @@ def fitted_data(fitted: Fitted) -> list:
     ]
 
 
-def _weights(fitted: Fitted) -> tuple[float, float] | None:
-    """The smallest and the largest weight of all rows."""
-    if fitted.streamed is not None:
-        return fitted.streamed.weights
-    weight = fitted.data.weight
-    return None if weight is None else (float(weight.min()), float(weight.max()))
-
-
-def _missing(fitted: Fitted, column: str) -> int:
-    """Values that a column lacks, in all rows."""
-    if fitted.streamed is not None:
-        return fitted.streamed.missing.get(column, 0)
-    return int(pc.sum(absent(fitted.data.rows.column(column))).as_py() or 0)
-
-
 def _columns(fitted: Fitted) -> list:
     model, data = fitted.model, fitted.data
     if not data.is_table:
@@ -123,7 +99,7 @@ def _columns(fitted: Fitted) -> list:
     columns = model.preparation.columns
     rows = []
     for column in columns[:MOST_COLUMNS]:
-        missing = f"{_missing(fitted, column.name):,}"
+        missing = f"{fitted.missing.get(column.name, 0):,}"
         rows.append([name(column.name), *_prepared(column), missing])
     cut = f" {len(rows)} of {len(columns):,} are shown." if len(columns) > len(rows) else ""
     policy = {

@@ -11,13 +11,15 @@ from ...models.tune.compare import Comparison
 from ...models.tune.path import CPath
 from ...models.tune.search import CSearch
 from ...parts.files.atomic import replacing
+from ...parts.files.columns import Notes
 from ...parts.files.model import TableModel, with_columns
 from ...parts.files.training import Labelled
 from ..workflow.fit import Fitted, is_proved, summary_of
 from ..workflow.judge import count_errors
+from ..workflow.rows import counted_classes
 from ..workflow.tuning import Tuning
 from .compare import compare_report
-from .data import About, counted
+from .data import About
 from .fit import fit_report
 from .path import path_report
 
@@ -51,7 +53,9 @@ def _page(result, X, y, name: str) -> str:
     if isinstance(result, Comparison | CPath):
         data = None
         if X is not None and y is not None:
-            data = About(name, str(getattr(y, "name", None) or "label"), np.shape(X)[1], counted(y))
+            data = About(
+                name, str(getattr(y, "name", None) or "label"), np.shape(X)[1], counted_classes(y)
+            )
         if isinstance(result, CPath):
             return path_report(result, data)
         return compare_report(result, data)
@@ -82,10 +86,12 @@ def _fitted(result, X, y, name: str) -> Fitted:
     y = np.asarray(y)
     rows: Any = _as_data(X, model.is_table, getattr(model.preparation, "base", None))
     data = Labelled(name, rows, y, model.target)
-    Z = model.features(X)
+    odd = Notes()
+    Z = model.features(X, odd)
     estimator = model.model
     errors = count_errors(estimator.predict(Z), y, estimator.classes_)
     fitted = Fitted(model, data, Z, tuning, errors, None, is_proved(estimator), seconds)
+    fitted.missing = odd.missing
     model.summary.update(summary_of(fitted, type(estimator).__name__))
     return fitted
 

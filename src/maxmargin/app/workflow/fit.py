@@ -1,38 +1,31 @@
-"""fit_table: features, choice of C, fit, proof and judgement; all of `maxmargin fit` but words."""
+"""From rows to a model: choice of C, fit, proof and judgement; `maxmargin fit` but for words."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ... import __version__
-from ...parts.files.basis import Basis, learn_basis
 from ...parts.files.columns import Notes
-from ...parts.files.learn import learn_matrix, learn_table
 from ...parts.files.model import TableModel
-from ...parts.files.preparation import Choices, MatrixPreparation
-from ...parts.files.training import Labelled, without_missing
-from .judge import Errors, count_errors
-from .methods import Plan, check_weights, find_method, make_estimator, parameters
-from .tuning import Tuning, fit_quietly, tune
-
-
-@dataclass
-class Streamed:
-    """What was counted over all rows of a stream, of which only some are at hand."""
-
-    missing: dict[str, int]
-    weights: tuple[float, float] | None
+from ...parts.files.preparation import Choices
+from ...parts.files.training import Labelled
+from .judge import Errors, judge
+from .plan import Plan
+from .rows import MemoryRows, TrainingRows, counted_classes
+from .tuning import Tuning, tune
 
 
 @dataclass
 class Fitted:
     """The model, the rows it was trained on, and what there is to tell.
 
-    Of a stream ``data`` and ``X`` are some of the rows, drawn by lot.
+    Of a stream ``data`` and ``X`` are some of the rows, drawn at random; ``missing`` values of a
+    column and the range of ``weights`` are of all rows.
     """
 
     model: TableModel
@@ -44,63 +37,105 @@ class Fitted:
     proved: bool
     seconds: dict[str, float]
     notes: list[str] = field(default_factory=list)
-    streamed: Streamed | None = None
+    missing: dict[str, int] = field(default_factory=dict)
+    weights: tuple[float, float] | None = None
 
     @property
     def rows(self) -> int:
         """How many rows it was trained on."""
         return self.training.rows
 
+    @property
+    def streamed(self) -> bool:
+        return "streamed" in self.model.summary
+
+    def judge(self, batches, odd: Notes) -> None:
+        """Errors on rows of their own, kept with the model; what is ``odd`` of them is noted."""
+        self.test = judge(self.model.model, batches)
+        self.model.summary["test"] = self.test.to_dict()
+        self.notes += [f"test data, {sentence}" for sentence in odd.sentences()]
+
 
 def fit_table(
     data: Labelled, plan: Plan, choices: Choices, test: Labelled | None = None, holdout: float = 0.0
 ) -> Fitted:
-    """Fit ``plan``'s method to ``data``; judge it on ``test``, or on a share held out."""
-    method = find_method(plan)
-    check_weights(method, data.weight is not None)
+    """Fit ``plan``'s method to rows in memory; judge it on ``test``, or on a share held out."""
+    plan.check_weights(data.weight is not None)
     began = time.perf_counter()
     if holdout:
         data, test = split(data, holdout, plan.seed)
-    data, preparation, basis, X, notes = _prepare(data, plan, choices)
+    result = fit_rows(MemoryRows(data, choices, plan.basis), plan, began)
+    if test is not None:
+        judge_table(result, test)
+    return result
+
+
+def judge_table(fitted: Fitted, test: Labelled) -> None:
+    """Judge on rows in memory, which are one batch."""
+    odd = Notes()
+    fitted.judge([(fitted.model.features(test.rows, odd), test.y)], odd)
+
+
+def fit_files(
+    data, plan: Plan, choices: Choices, memory, checkpoint: Path, resume: bool = False,
+    target: str | None = None, weights: str | None = None, format: str | None = None,
+    test: str | None = None,
+) -> Fitted:  # fmt: skip
+    """Fit ``plan``'s method to a file or a folder of files within ``memory``.
+
+    ``checkpoint``: a folder, of which nothing is left when the fit ends well.
+    """
+    from .stream_rows import open_stream, refuse_unless_streamed, test_batches
+
+    refuse_unless_streamed(plan, choices)
+    plan.check_weights(weights is not None)
+    began = time.perf_counter()
+    with open_stream(
+        data, target, weights, format, choices, memory, checkpoint, resume, plan.seed
+    ) as rows:
+        result = fit_rows(rows, plan, began)
+    if test is not None:
+        result.judge(*test_batches(result.model, test, format, memory))
+    return result
+
+
+def fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
+    """Choose C where that was asked for, fit, and say what there is to say."""
     prepared = time.perf_counter()
     deadline = prepared + plan.max_seconds
 
     def left() -> float:
         return max(1e-3, deadline - time.perf_counter())
 
+    method, notes, C = plan.resolved, rows.notes, plan.C
     tuning: Tuning | None = None
     estimator: Any = None
-    C = plan.C
-    if method.tuned and plan.C is None:
+    if method.tuned and C is None:
         C = 1.0
         if plan.tune:
+            some = rows.tuning_rows(plan.seed)
             tuning, estimator, warned = tune(
-                method, parameters(method, plan, left()),
-                X, data.y, data.weight, plan.folds, plan.seed, plan.threads,
-            )  # fmt: skip
-            notes += warned
+                method, plan.parameters(left()), *some[:3], plan.folds, plan.seed, plan.threads
+            )
             C = tuning.C
+            notes += warned if rows.whole else [*warned, f"C was chosen on {some.which}"]
     tuned = time.perf_counter()
-    if estimator is None:
-        estimator = make_estimator(method, plan, C, left())
-        given = {} if data.weight is None else {"sample_weight": data.weight}
-        notes += fit_quietly(estimator, X, data.y, **given)
+    if estimator is None or not rows.whole:
+        estimator = plan.estimator(C, left())
+        notes += rows.fit(estimator)
     fitted = time.perf_counter()
-    model = TableModel(estimator, preparation, basis, data.target, {})
     result = Fitted(
-        model, data, X, tuning,
-        training=count_errors(estimator.predict(X), data.y, estimator.classes_),
-        test=None if test is None else judge_on(model, test, notes),
-        proved=is_proved(estimator),
-        seconds={"tune": tuned - prepared, "fit": fitted - tuned, "total": fitted - began},
-        notes=notes,
+        TableModel(estimator, rows.preparation, rows.basis, rows.data.target, {}),
+        rows.data, rows.X, tuning, rows.errors(estimator), None, is_proved(estimator),
+        {"tune": tuned - prepared, "fit": fitted - tuned, "total": fitted - began},
+        notes, rows.missing, rows.weights,
     )  # fmt: skip
-    model.summary.update(summary_of(result, method.name))
+    result.model.summary.update(summary_of(result, method.name, rows.classes()) | rows.summary())
     return result
 
 
 def split(data: Labelled, share: float, seed: int) -> tuple[Labelled, Labelled]:
-    """A share of every class held out, by lot."""
+    """A share of every class held out at random."""
     from sklearn.model_selection import train_test_split
 
     if not 0.0 < share < 1.0:
@@ -114,46 +149,6 @@ def split(data: Labelled, share: float, seed: int) -> tuple[Labelled, Labelled]:
     return data.take(np.sort(fit)), data.take(np.sort(judge))
 
 
-def judge_on(model: TableModel, test: Labelled, notes: list[str]) -> Errors:
-    """Errors on rows the model has not seen."""
-    odd = Notes()
-    X = model.features(test.rows, odd)
-    errors = count_errors(model.model.predict(X), test.y, model.model.classes_)
-    notes += [f"test data, {sentence}" for sentence in odd.sentences()]
-    return errors
-
-
-def features_of(data: Labelled, plan: Plan, choices: Choices) -> tuple:
-    """X, y and what there is to tell, for commands that fit no model to keep."""
-    data, _, _, X, notes = _prepare(data, plan, choices)
-    return X, data.y, notes
-
-
-def _prepare(data: Labelled, plan: Plan, choices: Choices):
-    """Features of the training rows, and what made them."""
-    notes = list(data.notes)
-    preparation: Any
-    if data.is_table:
-        features = [name for name in data.rows.schema.names if name not in choices.drop]
-        if choices.missing == "drop":
-            before = len(data.notes)
-            data = without_missing(data, features)
-            notes += data.notes[before:]
-        learned = learn_table(data.rows, features, choices, data.name, data.numbers)
-        preparation = learned.preparation
-        notes += learned.sentences()
-    elif choices.scale and not hasattr(data.rows, "tocsr"):
-        preparation = learn_matrix([data.rows])  # dense: scaled like tables
-    else:
-        preparation = MatrixPreparation(data.rows.shape[1], data.base)
-    X = preparation(data.rows, Notes())
-    basis: Basis | None = None
-    if plan.basis is not None:
-        basis = learn_basis(plan.basis, X)
-        X = basis(X)
-    return data, preparation, basis, X, notes
-
-
 def is_proved(estimator) -> bool:
     """Whether the certificate shows what was asked; a perceptron's says it has no errors."""
     certificate = estimator.certificate_
@@ -163,13 +158,8 @@ def is_proved(estimator) -> bool:
 
 
 def summary_of(result: Fitted, method: str, classes: list | None = None) -> dict:
-    """What the model file tells about the fit: plain numbers and words.
-
-    ``classes``: pairs of label and count, of rows that are not at hand.
-    """
-    if classes is None:
-        labels, counts = np.unique(result.data.y, return_counts=True)
-        classes = [[str(label), int(n)] for label, n in zip(labels, counts, strict=True)]
+    """What the model file tells about the fit: plain numbers and words."""
+    classes = counted_classes(result.data.y) if classes is None else classes
     estimator = result.model.model
     summary: dict[str, Any] = {
         "library": __version__,
@@ -184,12 +174,10 @@ def summary_of(result: Fitted, method: str, classes: list | None = None) -> dict
         "certificate": str(estimator.certificate_),
         "proved": result.proved,
         "seconds": dict(result.seconds),
-        "notes": list(result.notes),
+        "notes": result.notes,
     }
     if result.tuning is not None:
         summary["tuning"] = result.tuning.to_dict()
-    if result.test is not None:
-        summary["test"] = result.test.to_dict()
     if hasattr(estimator, "margin_"):
         summary["margin"] = float(estimator.margin_)
     if hasattr(estimator, "support_kind_"):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +38,11 @@ class Errors:
         half = Z * np.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
         return max(0.0, float(middle - half)), min(1.0, float(middle + half))
 
+    def __add__(self, other: Errors) -> Errors:
+        both = self.table is not None and other.table is not None
+        table = self.table + other.table if both else None  # type: ignore[operator]
+        return Errors(self.rows + other.rows, self.wrong + other.wrong, table)
+
     def to_dict(self) -> dict:
         low, high = self.interval
         return {
@@ -49,6 +58,14 @@ class Errors:
         return (
             f"{self.share:.2%} ({self.wrong} of {self.rows}; 95 % interval {low:.2%} to {high:.2%})"
         )
+
+
+def judge(estimator, batches: Iterable[tuple[Any, np.ndarray]]) -> Errors:
+    """Errors on features and labels, some rows at a time; rows in memory are one batch."""
+    found = [count_errors(estimator.predict(X), y, estimator.classes_) for X, y in batches]
+    if not found:
+        raise ValueError("There are no rows with labels to judge on.")
+    return reduce(add, found)
 
 
 def count_errors(predicted: np.ndarray, y: np.ndarray, classes=None) -> Errors:

@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...parts.files.labels import choose_name, labels_like
+from ...parts.files.columns import Notes
+from ...parts.files.labels import choose_name
 from ...parts.files.learn import TableBatch, column_readings, learn, learn_matrix
-from ...parts.files.preparation import Choices, MatrixPreparation
+from ...parts.files.model import TableModel
+from ...parts.files.preparation import Choices
 from ...parts.files.prepared import RowFilter, Scaled, TableFeatures
 from ...parts.files.readers import MOST_ROWS, batches
 from ...parts.files.sources import Tables, alike, column_types, find_files, open_source
 from ...parts.files.tables import check_columns
-from ...parts.files.training import Labelled
 from ...parts.stream.memory_limit import MemoryLimit
 from ...parts.stream.progress import StreamProgress
-from ...parts.stream.reservoir import ReservoirSample, drawn
-from ...parts.stream.row_buffer import RowBuffer
-from ...parts.stream.rows import StreamedRows
+from ...parts.stream.reservoir import ReservoirSample
 
 # Where the number of a row stands in a batch: a name no file has.
 PLACE = "\0row"
@@ -40,38 +39,6 @@ class Opened:
     missing: dict[str, int] = field(default_factory=dict)
     sample: tuple[pa.Table, np.ndarray] | None = None
 
-    @property
-    def target(self) -> str:
-        return self.source.target if isinstance(self.source, Tables) else "y"
-
-    def prepared(self, rows: StreamedRows) -> Any:
-        """What makes features of its columns."""
-        if self.preparation is None:
-            return MatrixPreparation(rows.n_features, rows.base)
-        return self.preparation
-
-    def drawn(self, rows: StreamedRows, shelf: RowBuffer) -> tuple[Labelled, Any]:
-        """Rows for pictures with labels, by lot from all of them; and their features."""
-        source = self.source
-        if self.sample is not None:
-            table, numbers = self.sample
-            words = table.column(source.target).cast(pa.string()).to_numpy(zero_copy_only=False)
-            y = labels_like(words, rows.classes)
-            weight = None
-            if source.weights is not None:
-                weight = table.column(source.weights).cast(pa.float64()).to_numpy()
-            names = [column.name for column in self.preparation.columns]
-            prepared = TableFeatures(self.preparation)
-            X = prepared(table.select(names), source.name, 1)
-            data = Labelled(source.name, table.select(names), y, source.target, weight)
-            data.numbers = numbers
-            return data, X
-        some = drawn(shelf)
-        X = shelf.matrix()[some]
-        y = rows.classes[shelf.y[some].astype(int)]
-        raw = self.prepared(rows).raw(X)
-        return Labelled(source.name, raw, y, "y", base=rows.base, numbers=shelf.ids[some]), X
-
 
 def open_files(
     data,
@@ -80,13 +47,13 @@ def open_files(
     format,
     choices: Choices,
     limit: MemoryLimit,
-    told: StreamProgress,
+    progress: StreamProgress,
     seed: int,
 ) -> Opened:
     """The source of a streamed fit; of a table, what was learned of its columns."""
     files = alike(find_files(data), format)
     if not files[0].is_table:
-        return _matrix(data, files[0].format, target, weights, choices, limit, told)
+        return _matrix(data, files[0].format, target, weights, choices, limit, progress)
     types = column_types(files[0])
     target = choose_name(list(types), target, files[0].name, "with --target")
     check_columns([*choices.drop, *choices.category], list(types), files[0].name)
@@ -94,11 +61,13 @@ def open_files(
     check_columns(others, list(types), files[0].name)
     left = {name: t for name, t in types.items() if name not in (*others, *choices.drop)}
     drop = choices.missing == "drop"
-    files = told.following(files)
+    files = progress.following(files)
     rows, sample = RowFilter(target, list(left), drop), ReservoirSample(limit, len(types), seed)
     reading = column_readings(left, choices)
     wanted = reading | dict.fromkeys(others, pa.string())
-    seen = learn(_batches(files, wanted, limit, told, rows, sample), left, choices, limited=True)
+    seen = learn(
+        _batches(files, wanted, limit, progress, rows, sample), left, choices, limited=True
+    )
     preparation = seen.preparation
     source = Tables(
         files, target, weights, features=TableFeatures(preparation),
@@ -110,7 +79,7 @@ def open_files(
     return Opened(source, preparation, notes, seen.missing, sample.rows())
 
 
-def _batches(files, types: dict, limit: MemoryLimit, told, keep: RowFilter, sample):
+def _batches(files, types: dict, limit: MemoryLimit, progress, keep: RowFilter, sample):
     """The rows of all files that ``keep`` leaves; ``sample`` draws from them."""
     size = int(np.clip(limit.read // (8 * max(1, len(types))), 16, MOST_ROWS))
     seen = rows = 0
@@ -124,37 +93,54 @@ def _batches(files, types: dict, limit: MemoryLimit, told, keep: RowFilter, samp
             sample(batch.drop_columns([PLACE]), places)
             rows += batch.num_rows
             yield TableBatch(batch, file.name, places - first + 1)
-            told(0, rows, 0)
+            progress(0, rows, 0)
 
 
-def _matrix(data, format, target, weights, choices: Choices, limit, told) -> Opened:
+def _matrix(data, format, target, weights, choices: Choices, limit, progress) -> Opened:
     """svmlight files as they are; dense arrays scaled as they would be in memory."""
     if choices.drop or choices.category:
         raise ValueError("--drop and --category name columns of a table; a matrix has none.")
     if format == "npy":
-        return _scaled(open_source(data, target, weights=weights), choices, limit, told)
+        return _scaled(open_source(data, target, weights=weights), choices, limit, progress)
     if target is not None or weights is not None:
         raise ValueError(
             "--target and --weights name columns of a table; svmlight and npz files have none. "
             "Their labels are known: leave --target out."
         )
     source = open_source(data, format=format)
-    return _scaled(source, choices, limit, told) if format == "npz" else Opened(source)
+    return _scaled(source, choices, limit, progress) if format == "npz" else Opened(source)
 
 
-def _scaled(source, choices: Choices, limit: MemoryLimit, told) -> Opened:
+def _scaled(source, choices: Choices, limit: MemoryLimit, progress) -> Opened:
     if not choices.scale:
         return Opened(source)
-    preparation = learn_matrix(_dense(source, limit, told))
+    preparation = learn_matrix(_dense(source, limit, progress))
     return Opened(Scaled(source, preparation), preparation)
 
 
-def _dense(source, limit: MemoryLimit, told):
+def _dense(source, limit: MemoryLimit, progress):
     n = 0
     for chunk in source.chunks(limit.read):
         if chunk.X is not None:
             yield chunk.X
             n += len(chunk.y)
-            told(0, n, 0)
+            progress(0, n, 0)
     if n == 0:
         raise ValueError(f"{source.name} has no rows.")
+
+
+def like_training(
+    model: TableModel, data, format, weights: str | None = None, drop: bool = False, target=None
+) -> tuple[Any, Notes]:
+    """Other files as a source of a model's features, and the notes of what is odd about them.
+
+    ``drop``: rows with missing values are left out, as they were in training.
+    """
+    if not model.is_table:
+        return open_source(data, target, format=format, weights=weights), Notes()
+    features, types = TableFeatures(model.preparation), model.preparation.types()
+    source = Tables(
+        alike(find_files(data), format), model.target, weights, features=features, types=types,
+        sift=RowFilter(model.target, list(types), drop),
+    )  # fmt: skip
+    return source, features.notes

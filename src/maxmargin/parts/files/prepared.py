@@ -82,3 +82,19 @@ class Scaled:
         for chunk in self.source.chunks(size, skip):
             X = chunk.X
             yield chunk if X is None else chunk._replace(X=self.preparation(X, Notes()))
+
+
+class Counted:
+    """A source that tells how many rows it has, once all of them were read."""
+
+    def __init__(self, source):
+        self.source, self.rows = source, 0
+
+    def __getattr__(self, name):
+        return getattr(self.source, name)
+
+    def chunks(self, size: int, skip: int = 0) -> Iterator[Chunk]:
+        self.rows = 0
+        for chunk in self.source.chunks(size, skip):
+            self.rows += len(chunk.y)
+            yield chunk

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 import maxmargin as mm
 from maxmargin.app.workflow.fit import fit_table
-from maxmargin.app.workflow.methods import Plan
+from maxmargin.app.workflow.plan import Plan
 from maxmargin.parts.files.preparation import Choices
 from maxmargin.parts.files.training import label_table
 

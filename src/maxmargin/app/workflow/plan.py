@@ -1,0 +1,76 @@
+"""What a user of the command line asks for, and the estimator that does it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...models.registry import ALPHAS, METHODS, Method
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the user asked for."""
+
+    method: str = "svm"
+    C: float | None = None
+    tune: bool = True
+    folds: int = 5
+    kernel: str | None = None
+    basis: str | None = None
+    multiclass: str | None = None
+    tol: float | None = None
+    max_seconds: float = np.inf
+    seed: int = 0
+    threads: int | None = None
+
+    @cached_property
+    def resolved(self) -> Method:
+        """The method asked for, of the registry; what cannot be is refused.  ``--kernel`` alone
+        asks for the kernel machine."""
+        name = "kernel-svm" if self.kernel is not None and self.method == "svm" else self.method
+        if name not in METHODS:
+            raise ValueError(f"--method must be one of {', '.join(METHODS)}, got {name!r}.")
+        method = METHODS[name]
+        if self.kernel is not None and not method.kernel:
+            raise ValueError(f"--kernel goes with the kernel methods, not with --method {name}.")
+        if self.basis is not None and method.kernel:
+            raise ValueError("--basis and a kernel are two ways to the same end. Use one of them.")
+        rule = method.fixed.get("multiclass")
+        if rule is not None and self.multiclass not in (None, rule):
+            raise ValueError(f"--method {name} is --multiclass {rule}, not {self.multiclass}.")
+        if self.C is not None and method.C is None:
+            raise ValueError(f"--method {name} has no C.")
+        return method
+
+    def check_weights(self, given: bool) -> None:
+        """Refuse weights of rows where the method has no use for them."""
+        if given and not self.resolved.weights:
+            raise ValueError(
+                f"--method {self.resolved.name} takes no weights: its result depends on the order."
+            )
+
+    def estimator(self, C: float | None, seconds: float = np.inf) -> Any:
+        """The estimator with its parameters; of closed forms α is 1/C."""
+        method, price = self.resolved, dict[str, Any]()
+        if method.C is not None and C is not None:
+            price[method.C] = 1.0 / C if method.C == "alpha" else C
+        elif method.C == "alpha" and self.tune:
+            price["alphas"] = ALPHAS
+        return method.estimator_class()(**self.parameters(seconds), **price)
+
+    def parameters(self, seconds: float) -> dict[str, Any]:
+        """What the estimator is given besides its price of slack."""
+        method = self.resolved
+        names = set(method.estimator_class()._get_param_names())
+        given: dict[str, Any] = dict(method.fixed)
+        if method.kernel:
+            given["kernel"] = self.kernel or "rbf"
+        wanted = {"tol": self.tol, "multiclass": self.multiclass, "random_state": self.seed}
+        given |= {key: value for key, value in wanted.items() if value is not None and key in names}
+        if "max_seconds" in names:
+            given["max_seconds"] = seconds
+        return given
