@@ -63,9 +63,9 @@ def at_question(monkeypatch, number, do):
 
     once, asked = DaskParts._round, []
 
-    def watched(self, task, told, add):
+    def watched(self, task, *told):
         asked.append(task)
-        return once(self, do(self, task) if len(asked) == number else task, told, add)
+        return once(self, do(self, task) if len(asked) == number else task, *told)
 
     monkeypatch.setattr(DaskParts, "_round", watched)
     return asked
