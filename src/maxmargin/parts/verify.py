@@ -24,6 +24,7 @@ from ..core.certify.conclude import first_that_proves
 from ..core.certify.fisher import FisherCriterion
 from ..core.certify.multiclass import from_scores
 from ..core.certify.normal_equations import NormalEquations
+from ..core.certify.two_class import from_margins
 from ..core.problem.losses import boxed
 from ..core.rows.rows import scores, sqnorms
 from ..core.solve.contract import Monitor
@@ -205,10 +206,9 @@ class Claim(ABC):
 
 def _recall_binary(spec: BinarySpec, w, b, block: Block, states: Any, stored: Stored):
     problem = spec.pose(block)
-    z = 1.0 - problem.y * (scores(problem.rows, w) + b)
-    alpha = np.zeros(len(z)) if stored.all else np.where(z > 0.0, problem.c, 0.0)
-    if spec.squared:
-        alpha *= 2.0 * np.maximum(z, 0.0)
+    alpha = np.zeros(len(problem.y))
+    if not stored.all:
+        alpha = from_margins(problem, problem.y * (scores(problem.rows, w) + b))
     place, values = stored.rows, stored.values
     if spec.negative is not None:
         mine = (block.y == spec.positive) | (block.y == spec.negative)

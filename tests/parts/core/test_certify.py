@@ -14,6 +14,7 @@ from maxmargin.core.certify.two_class import certify
 from maxmargin.core.problem.class_losses import CLASS_LOSSES
 from maxmargin.core.problem.losses import LOSSES
 from maxmargin.core.problem.problem import Bias
+from maxmargin.core.solve.contract import Monitor
 from maxmargin.parts.certify.many_class import certify_class_parts
 from maxmargin.parts.certify.smooth import certify_smooth
 from maxmargin.parts.certify.two_class import certify_parts, repair_parts
@@ -21,6 +22,8 @@ from maxmargin.parts.parts import Block
 from maxmargin.parts.solve import smooth
 from maxmargin.parts.solve.class_tasks import ClassSpec, ClassState, pose_classes
 from maxmargin.parts.solve.hinge_tasks import BinarySpec, BinaryState, pose
+from maxmargin.parts.stream.certify import certify_hinge
+from maxmargin.parts.stream.plane import HingeTask, Multipliers, StreamPlane
 from tests.core.certify.test_conclude import on_the_margin
 from tests.parts.core.helpers import Here
 
@@ -52,9 +55,43 @@ def test_slacks_over_parts_are_as_sharp_as_in_memory(cuts, monkeypatch):
     assert abs(rough.primal - whole.primal) > 1e-6 * whole.primal
 
 
+class Blocks:
+    """As much of a stream as its certificate asks for."""
+
+    def __init__(self, X, y, size: int):
+        self.X, self.y, self.size = X, y, size
+        (self.n, self.n_features), self.n_parts = X.shape, -(-len(X) // size)
+
+    def blocks(self):
+        for first in range(0, self.n, self.size):
+            part = slice(first, first + self.size)
+            yield first, Block(self.X[part], self.y[part], None)
+
+
+@pytest.mark.parametrize("bias", [Bias.FREE, Bias.NONE])
+def test_those_of_a_stream_too(bias, monkeypatch):
+    X, y, W, b = on_the_margin(k=2)
+    plane = StreamPlane(W[1] - W[0], float(b[1] - b[0]))
+    machine, task = BinarySpec(1e9, LOSSES["hinge"], bias), HingeTask(1e9, bias, Monitor())
+    problem = machine.pose(Block(X, y, None))
+    alpha = repair(problem, np.where(np.arange(len(y)) % 3, 1e9, 0.3))
+    known = Multipliers(plane, np.arange(len(y)), alpha)
+    whole = certify(problem, *plane, alpha)
+    found = certify_hinge(Blocks(X, y, 5), task, plane, known)
+    for name in ("primal", "dual", "stationarity", "bias_residual", "box_violation"):
+        theirs = getattr(whole, name)
+        assert getattr(found.certificate, name) == pytest.approx(theirs, rel=1e-9, abs=1e-15)
+    assert found.certificate.problem == whole.problem
+    told = Multipliers(plane, found.rows, found.alpha)
+    assert np.array_equal(told.of(0, problem.rows, problem.y, problem.c), alpha)
+    monkeypatch.setattr(sharpen, "NEAR", 0.0)
+    rough = certify_hinge(Blocks(X, y, 5), task, plane, known).certificate
+    assert abs(rough.primal - whole.primal) > 1e-6 * whole.primal
+
+
 @pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS.keys())
 @pytest.mark.parametrize("rule", ["max", "sum"])
-def test_those_of_several_classes_too(cuts, rule, monkeypatch):
+def test_those_of_several_classes_as_well(cuts, rule, monkeypatch):
     X, y, W, b = on_the_margin()
     machine, none = ClassSpec(1e9, CLASS_LOSSES[rule, "hinge"], 3), np.zeros((len(y), 3))
     parts, nothing = Here(X, y, cuts), np.zeros(0)

@@ -81,9 +81,10 @@ def conclude(
 ) -> Certificate:
     """The certificate of weights, biases and multipliers from the tally of all rows."""
     primal, dual = 0.5 * norms.w + tally.loss, -0.5 * norms.w_alpha - tally.conjugate
-    residual = float(np.abs(b).max())  # where there must be none
     if bias:
         residual = float(np.abs(tally.r).max()) / max(tally.mass, TINY)
+    else:
+        residual = float(np.abs(b).max())  # there must be none
     if hard and tally.closest < 1.0 - MET:
         primal = np.inf
     return Certificate(

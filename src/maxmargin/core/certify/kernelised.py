@@ -2,6 +2,7 @@
 
 As for linear machines, with w = Σ β_i φ(x_i): all that weak duality needs are the scores
 f = Kβ of the training points, for ‖w‖² = βᵀf.  They are computed afresh, a block of K at a time.
+Where w is that of the multipliers themselves it cannot be lengthened without them, and is not.
 """
 
 from __future__ import annotations

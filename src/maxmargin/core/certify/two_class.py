@@ -12,6 +12,9 @@ from .certificate import Certificate
 from .conclude import Tally, conclude, norms_of
 from .sharpen import rounding_counts, sharpen
 
+# A hard margin is met with equality, and may carry a multiplier, but for this.
+ON_MARGIN = 1e-6
+
 
 def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None) -> Certificate:
     """Recompute primal, dual and KKT residuals of (w, b, α) from the data.
@@ -55,6 +58,21 @@ def margin_tally(problem: Problem, alpha: np.ndarray, z: np.ndarray, r: float, w
         problem.loss, problem.c, problem.cap, alpha, z, problem.hard, hinge, per_slope
     )
     return Tally(len(z), loss, conjugates, float(alpha.sum()), r, w, kkt, box, closest)
+
+
+def from_margins(problem: Problem, margins: np.ndarray) -> np.ndarray:
+    """Multipliers that would be optimal if the margins were: −c ℓ′(m)."""
+    if problem.hard:
+        return np.where((problem.c > 0) & (margins <= 1.0 + ON_MARGIN), 1.0, 0.0)
+    return _from_margins(problem.loss, problem.c, margins)
+
+
+@njit(cache=True, nogil=True)
+def _from_margins(loss, c, m):
+    alpha = np.empty(len(m))
+    for i in range(len(m)):
+        alpha[i] = -c[i] * slope(loss, m[i])
+    return alpha
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,7 @@ from ...core.certify.certificate import Certificate
 from ...core.certify.conclude import first_that_proves
 from ...core.certify.kernelised import Scored, certify_kernel
 from ...core.certify.repair import repair
+from ...core.certify.two_class import from_margins
 from ...core.kernels.kernel_block import KernelPoints
 from ...core.problem.kernelised import KernelProblem
 from ...core.problem.losses import Hinge
@@ -51,11 +52,8 @@ def best_proof(problem: KernelProblem, w: Scored, b: float, alpha: np.ndarray) -
     def prove(alpha: np.ndarray) -> Certificate:
         return certify_kernel(problem, w, b, alpha)
 
-    margins = problem.y * (w.f + b)
-    limit, size = (1.0 + 1e-6, 1.0) if problem.hard else (1.0, problem.c)
-    guess = np.where((problem.c > 0) & (margins < limit), size, 0.0)
     return first_that_proves(
         *([lambda: prove(alpha)] if len(alpha) == len(problem.y) else []),
-        lambda: prove(repair(problem, guess)),
+        lambda: prove(repair(problem, from_margins(problem, problem.y * (w.f + b)))),
         lambda: prove(np.zeros(len(problem.y))),
     )

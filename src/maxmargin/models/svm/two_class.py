@@ -7,8 +7,8 @@ import numpy as np
 from ...core.certify.certificate import Certificate
 from ...core.certify.conclude import first_that_proves
 from ...core.certify.repair import repair
-from ...core.certify.two_class import certify
-from ...core.problem.losses import LOSSES, boxed, slope
+from ...core.certify.two_class import certify, from_margins
+from ...core.problem.losses import LOSSES, boxed
 from ...core.problem.problem import Problem, costs
 from ...core.rows.rows import as_rows, scores
 from ...core.solve.contract import Ending, Monitor, Point
@@ -132,7 +132,7 @@ def known_multipliers(
         return None
     alpha = np.zeros(n)
     if not problem.hard:
-        alpha = np.where(problem.y * (scores(problem.rows, w) + b) < 1.0, problem.c, 0.0)
+        alpha = from_margins(problem, _margins(problem, w, b))
     alpha[local] = values
     return alpha
 
@@ -145,14 +145,10 @@ def best_proof(problem: Problem, w, b: float, alpha: np.ndarray | None) -> Certi
 
     return first_that_proves(
         *([lambda: prove(alpha)] if alpha is not None else []),
-        lambda: prove(repair(problem, from_margins(problem, w, b))),
+        lambda: prove(repair(problem, from_margins(problem, _margins(problem, w, b)))),
         lambda: prove(np.zeros(len(problem.y))),
     )
 
 
-def from_margins(problem, w, b) -> np.ndarray:
-    """Multipliers that would be optimal if w were: −c ℓ′(margin)."""
-    margins = problem.y * (scores(problem.rows, w) + b)
-    if problem.hard:
-        return np.where((problem.c > 0) & (margins <= 1.0 + 1e-6), 1.0, 0.0)
-    return problem.c * np.array([-slope(problem.loss, m) for m in margins])
+def _margins(problem: Problem, w, b: float) -> np.ndarray:
+    return problem.y * (scores(problem.rows, w) + b)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...core.certify.conclude import lengthened
 from ...core.problem.class_losses import class_value
-from ...core.solve.contract import Ending, Monitor
+from ...core.solve.contract import Ending, Monitor, settled
 from ...core.solve.threads import one_blas_thread
 from ..certify.many_class import (
     better_biases,
@@ -52,8 +52,8 @@ def _solve(parts: Parts, machine: ClassSpec, monitor: Monitor, values: int) -> P
 
     ending = near.run(start if standing.mass > 0.0 else None)
     best = finish(parts, machine, census.cost, mean, near.W_best, near.b_best, monitor.tol)
-    if best[2].holds(monitor.tol) or ending not in (Ending.REACHED, Ending.STALLED):
-        ending = Ending.REACHED if best[2].holds(monitor.tol) else ending
+    ending = settled(ending, best.certificate, monitor.tol)
+    if ending is not Ending.STALLED:
         why = f"{machine.k} classes at once: rows that matter in memory, all others by their means"
         return PartsSolution(*best, ending, "rounds", why)
     monitor.solver = "ascent"
@@ -85,12 +85,11 @@ def _ascend(
         found = finish(parts, machine, census.cost, mean, W, b, monitor.tol)
         if not found[2].relative_gap > best[2].relative_gap:
             best = found
-        if best[2].holds(monitor.tol):
-            ending = Ending.REACHED
-        if best[2].holds(monitor.tol) or ending is not Ending.REACHED:
+        believed = ending is Ending.REACHED
+        ending = settled(ending, best.certificate, monitor.tol)
+        if ending is Ending.REACHED or not believed:
             break
-        ending, tol = Ending.STALLED, SHARPER * tol
-        b = best[1]
+        tol, b = SHARPER * tol, best.b
     why = f"{machine.k} classes at once: parts answer with changes of the weights"
     return PartsSolution(*best, ending, "ascent", why)
 

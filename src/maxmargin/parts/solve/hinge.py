@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.certify.conclude import lengthened
-from ...core.solve.contract import Ending, Monitor
+from ...core.solve.contract import Ending, Monitor, settled
 from ...core.solve.threads import one_blas_thread
 from ...core.solve.two_class.driver import NEWTON_COLUMNS, SOFT
 from ..certify.two_class import best_bias_parts, certify_parts, prove_parts, repair_parts
@@ -52,13 +52,11 @@ class _Solver:
             name = ("newton", "ascent")[(attempt + (first == "ascent")) % 2]
             self.monitor.solver = name
             ending = self._newton(attempt) if name == "newton" else self._ascent()
-            if self.best[2].holds(self.monitor.tol):
-                ending = Ending.REACHED
-                break
-            if ending in (Ending.TIME, Ending.ITERATIONS, Ending.INTERRUPTED):
+            ending = settled(ending, self.best[2], self.monitor.tol)
+            if ending is not Ending.STALLED:
                 break
             why = f"{name} stopped at a relative gap of {self.best[2].relative_gap:.1e}"
-            ending, self.tol = Ending.STALLED, SHARPER * self.tol
+            self.tol *= SHARPER
         w, b, certificate = self.best
         return PartsSolution(w, b, certificate, ending, name, why)
 

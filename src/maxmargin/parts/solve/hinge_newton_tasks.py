@@ -60,7 +60,7 @@ def evaluate(
     problem: Problem, share: BinaryState, told: SmoothedHinge, t: float, took: bool, pending: bool
 ):
     """Go t along the direction; answer with gradient and curvature there."""
-    share = settled(share, pending)
+    share = after_step(share, pending)
     assert share.z is not None
     z = share.z if share.dz is None or t == 0.0 else share.z + t * share.dz
     alpha = share.trial if took and share.trial is not None else share.alpha
@@ -75,7 +75,7 @@ def advance(
     problem: Problem, share: BinaryState, told: SmoothedHinge, dw, db, steps, pending: bool
 ):
     """Slopes at some steps along (dw, db), and gradient and curvature at its end."""
-    share = settled(share, pending)
+    share = after_step(share, pending)
     assert share.z is not None
     dz = -problem.y * (scores(problem.rows, dw) + (db - float(told.mu @ dw)))
     *ahead, sums = _sums(problem, share, told, share.z + dz, share.alpha)
@@ -90,7 +90,7 @@ def probe(problem: Problem, share: BinaryState, told: SmoothedHinge, steps):
 
 def product(problem: Problem, share: BinaryState, told: SmoothedHinge, p, pb: float, pending: bool):
     """Σ over free rows of s (x − μ) ((x − μ)·p + pb), and Σ s ((x − μ)·p + pb)."""
-    share = settled(share, pending)
+    share = after_step(share, pending)
     index, s, rows = share.free
     if rows is None:
         rows = problem.rows
@@ -108,7 +108,7 @@ def keep(
     problem: Problem, share: BinaryState, took: bool, pending: bool
 ) -> tuple[BinaryState, int]:
     """The multipliers on trial become the part's own."""
-    share = settled(share, pending)
+    share = after_step(share, pending)
     alpha = share.trial if took and share.trial is not None else share.alpha
     alpha = np.clip(alpha, 0.0, problem.cap)
     return BinaryState(share.q, alpha, alpha[None, :], share.epochs), 0
@@ -116,10 +116,10 @@ def keep(
 
 def stand(problem: Problem, share: BinaryState, pending: bool) -> tuple[BinaryState, int]:
     """Make the step that was agreed on."""
-    return settled(share, pending), 0
+    return after_step(share, pending), 0
 
 
-def settled(share: BinaryState, pending: bool) -> BinaryState:
+def after_step(share: BinaryState, pending: bool) -> BinaryState:
     """Where the part stands: one whole step ahead, if that was agreed on and not yet done."""
     if not pending:
         return share
