@@ -83,14 +83,14 @@ def predicting(path: Path, model: Path) -> dict:
     from maxmargin import load
     from maxmargin.app.cli.predict import _write
     from maxmargin.app.workflow.predict import stream
-    from maxmargin.parts.files.columns import Notes
+    from maxmargin.parts.files.columns import UnexpectedValues
     from maxmargin.parts.files.source import find_source
     from maxmargin.parts.files.tables import read_table
 
     fitted = load(model)
 
     def batches():
-        return stream(fitted, find_source(path), [], False, Notes())
+        return stream(fitted, find_source(path), [], False, UnexpectedValues())
 
     def to_file():
         with path.with_name("out.csv").open("wb") as file:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import maxmargin as mm
 from maxmargin.app.report.words import objective
-from maxmargin.app.workflow.fit import fit_table
+from maxmargin.app.workflow.fit import fit_files, fit_table
 from maxmargin.app.workflow.plan import Plan
 from maxmargin.core.certify.mistakes import PerceptronCertificate
 from maxmargin.models.registry import ESTIMATORS, METHODS, Home, Method, estimator_class
@@ -96,6 +96,8 @@ def test_what_it_does_not_support_is_refused_in_words(toy, tmp_path, monkeypatch
         fit_table(weighted, Plan("nearest-mean"), Choices())
     with pytest.raises(TypeError, match="got NearestMean"):
         mm.fit_stream(toy(), [(X, y)])
+    with pytest.raises(ValueError, match="nearest-mean needs all rows in memory"):
+        fit_files("none.csv", Plan("nearest-mean"), Choices(), "50MB", tmp_path / "resume")
     monkeypatch.delattr(toy, "_stored")
     with pytest.raises(mm.NotStorableError, match="does not declare what a model file keeps"):
         mm.save(toy().fit(X, y), tmp_path / "m.maxmargin")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import maxmargin as mm
 from maxmargin.parts.files import tables
-from maxmargin.parts.files.columns import Notes
+from maxmargin.parts.files.columns import UnexpectedValues
 from maxmargin.parts.files.learn import learn_table
 from maxmargin.parts.files.preparation import Choices
 from maxmargin.parts.files.source import find_source
@@ -91,7 +91,7 @@ def test_many_levels_make_sparse_features():
     level = rng.integers(0, 400, n)
     table = pa.table({"x": rng.standard_normal(n), "level": [f"l{c:03d}" for c in level]})
     learned = learn_table(table, ["x", "level"], Choices())
-    X = learned.preparation(table, Notes())
+    X = learned.preparation(table, UnexpectedValues())
     assert X.shape == (n, 1 + len(np.unique(level)))
     assert X.nnz == 2 * n
     names = learned.preparation.names()
@@ -128,7 +128,7 @@ def test_frames_of_polars_and_pandas(tmp_path, monkeypatch):
 def test_an_empty_column_at_predict_is_missing_values():
     table = pa.table({"x": [1.0, 2.0, 3.0], "c": ["a", "b", "a"]})
     preparation = learn_table(table, ["x", "c"], Choices()).preparation
-    notes = Notes()
+    notes = UnexpectedValues()
     empty = pa.table({"x": pa.nulls(2), "c": pa.nulls(2)})
     np.testing.assert_array_equal(preparation(empty, notes), np.zeros((2, 3)))
     assert notes.missing == {"x": 2, "c": 2}

@@ -27,7 +27,7 @@ def evaluate(
     from rich.console import Console
     from rich.table import Table
 
-    from ...parts.files.columns import Notes
+    from ...parts.files.columns import UnexpectedValues
     from ...parts.files.model import with_columns
     from ...parts.files.training import read_like
     from ..store.files import load
@@ -42,30 +42,30 @@ def evaluate(
             f"{rows.name} has labels the model does not know: {unknown[:5].tolist()}. "
             f"It was fitted on {classes[:20].tolist()}."
         )
-    notes = Notes()
+    notes = UnexpectedValues()
     X = fitted.features(rows.rows, notes)
     predicted = fitted.model.predict(X)
     errors = count_errors(predicted, rows.y)
     counts = confusion(predicted, rows.y, classes)
-    told: dict = {"data": rows.name, **errors.to_dict()}
+    result: dict = {"data": rows.name, **errors.to_dict()}
     if hasattr(fitted.model, "predict_proba"):
-        told["log_loss"] = log_loss(fitted.model.predict_proba(X), rows.y, classes)
-    told["classes"] = [str(label) for label in classes]
-    told["confusion"] = counts.tolist()
-    told["notes"] = list(notes.sentences())
+        result["log_loss"] = log_loss(fitted.model.predict_proba(X), rows.y, classes)
+    result["classes"] = [str(label) for label in classes]
+    result["confusion"] = counts.tolist()
+    result["notes"] = list(notes.sentences())
     if as_json:
-        print_json(told)
+        print_json(result)
         return
     console = Console()
     console.print(f"error {errors}", highlight=False)
-    if "log_loss" in told:
-        console.print(f"log-loss {told['log_loss']:.4f}", highlight=False)
+    if "log_loss" in result:
+        console.print(f"log-loss {result['log_loss']:.4f}", highlight=False)
     table = Table(title="true class by row, predicted by column", box=None)
     table.add_column("")
-    for label in told["classes"][:12]:
+    for label in result["classes"][:12]:
         table.add_column(label, justify="right")
-    for label, line in zip(told["classes"][:12], counts[:12, :12].tolist(), strict=True):
+    for label, line in zip(result["classes"][:12], counts[:12, :12].tolist(), strict=True):
         table.add_row(label, *map(str, line))
     console.print(table, highlight=False)
-    for note in told["notes"]:
+    for note in result["notes"]:
         console.print(f"note: {note}", highlight=False)

@@ -39,18 +39,18 @@ def export(
     fitted = with_columns(load(model))
     with cautiously(onnx):
         path = write_onnx(fitted, onnx)
-    told: dict = {"file": str(path), "difference": None, "agrees": None}
+    result: dict = {"file": str(path), "difference": None, "agrees": None}
     if check is not None:
         source = find_source(check)
         base = getattr(fitted.preparation, "base", None)
         rows = read_table(source) if source.is_table else read_matrix(source, base)[0]
-        told["difference"] = compare(path, fitted, rows)
-        told["agrees"] = told["difference"] < 1e-9
+        result["difference"] = compare(path, fitted, rows)
+        result["agrees"] = result["difference"] < 1e-9
     if as_json:
-        print_json(told)
+        print_json(result)
     else:
         print(f"wrote {path}")
         if check is not None:
-            print(f"onnxruntime differs from the model by at most {told['difference']:.1e}")
-    if told["agrees"] is False:
+            print(f"onnxruntime differs from the model by at most {result['difference']:.1e}")
+    if result["agrees"] is False:
         raise typer.Exit(1)

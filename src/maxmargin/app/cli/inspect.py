@@ -31,7 +31,7 @@ def inspect(
     if whole is None and hasattr(found, "classes_"):
         whole = with_columns(found)
     estimator = whole.model if whole is not None else found
-    told = {
+    result = {
         "file": str(model),
         "written_by": f"maxmargin {header.get('maxmargin')}",
         "model": type(estimator).__name__,
@@ -43,11 +43,11 @@ def inspect(
         "summary": {} if whole is None else whole.summary,
     }
     if whole is not None and hasattr(estimator, "coef_"):
-        told["coefficients"] = {name: rows[:top] for name, rows in whole.coefficients()}
+        result["coefficients"] = {name: rows[:top] for name, rows in whole.coefficients()}
     if as_json:
-        print_json(told)
+        print_json(result)
         return
-    _show(told, whole, top)
+    _show(result, whole, top)
 
 
 def _word(value):
@@ -72,17 +72,17 @@ def _columns(model) -> list[dict]:
     return out
 
 
-def _show(told: dict, whole, top: int) -> None:
+def _show(result: dict, whole, top: int) -> None:
     from rich.console import Console
 
     from .show import show_coefficients
 
-    print(f"{told['model']} in {told['file']}, written by {told['written_by']}")
-    print(f"certificate: {told['certificate']}")
-    if told["classes"]:
-        shown = ", ".join(told["classes"][:20]) + (", …" if len(told["classes"]) > 20 else "")
+    print(f"{result['model']} in {result['file']}, written by {result['written_by']}")
+    print(f"certificate: {result['certificate']}")
+    if result["classes"]:
+        shown = ", ".join(result["classes"][:20]) + (", …" if len(result["classes"]) > 20 else "")
         print(f"classes: {shown}")
-    summary = told["summary"]
+    summary = result["summary"]
     for name in ("data", "rows", "features", "method", "C", "margin"):
         if summary.get(name) is not None:
             print(f"{name}: {summary[name]}")
@@ -92,12 +92,12 @@ def _show(told: dict, whole, top: int) -> None:
             print(
                 f"{name} error: {e['error']:.2%} (95 % interval {e['low']:.2%} to {e['high']:.2%})"
             )
-    if told["columns"]:
-        names = [f"{c['name']} ({c['kind']})" for c in told["columns"][:20]]
-        print(f"reads: {', '.join(names)}{', …' if len(told['columns']) > 20 else ''}")
-    if told["basis"]:
-        print(f"basis: {told['basis']}")
+    if result["columns"]:
+        names = [f"{c['name']} ({c['kind']})" for c in result["columns"][:20]]
+        print(f"reads: {', '.join(names)}{', …' if len(result['columns']) > 20 else ''}")
+    if result["basis"]:
+        print(f"basis: {result['basis']}")
     for note in summary.get("notes", []):
         print(f"note: {note}")
-    if "coefficients" in told:
+    if "coefficients" in result:
         show_coefficients(Console(), whole, top, 10)

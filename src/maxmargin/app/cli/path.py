@@ -52,8 +52,8 @@ def path(
         _write(report, found, rows, X, notes)
     if as_json:
         files = [] if report is None else [str(report)]
-        told = {"data": rows.name, "rows": found.rows, "ending": found.ending, "notes": notes}
-        print_json(told | {"files": files})
+        result = {"data": rows.name, "rows": found.rows, "ending": found.ending, "notes": notes}
+        print_json(result | {"files": files})
         return
     table = Table(title=f"{method} on {rows.name}", box=None)
     for name in SHOWN:

@@ -40,7 +40,7 @@ def predict(
         cat new.csv | maxmargin predict model.maxmargin - --all-classes
     """
     from ...parts.files.atomic import replacing
-    from ...parts.files.columns import Notes
+    from ...parts.files.columns import UnexpectedValues
     from ...parts.files.model import with_columns
     from ...parts.files.source import find_source
     from ..store.files import load
@@ -48,7 +48,7 @@ def predict(
 
     fitted = with_columns(load(model))
     source = find_source(data, format)
-    notes = Notes()
+    notes = UnexpectedValues()
     batches = stream(fitted, source, list(keep or ()), every, notes)
     rows = 0
     if out is None:

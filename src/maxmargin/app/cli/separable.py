@@ -34,7 +34,7 @@ def separable(
     trained = MemoryRows(rows, Choices(scale=scale), basis)
     X, y, notes = trained.X, trained.data.y, trained.notes
     found = separability(X, y)
-    told = {
+    result = {
         "data": rows.name,
         "rows": len(y),
         "separable": bool(found.separable),
@@ -44,7 +44,7 @@ def separable(
         "notes": notes,
     }
     if as_json:
-        print_json(told)
+        print_json(result)
     else:
         print(found)
         for note in notes:

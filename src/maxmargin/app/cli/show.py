@@ -18,14 +18,14 @@ def check_word(option: str, value: str, allowed: tuple[str, ...]) -> str:
 def as_plain(fitted, written: list[Path]) -> dict:
     """Everything there is to tell, as plain values."""
     model = fitted.model
-    told = dict(model.summary)
-    told["classes"] = dict(told["classes"])
-    told["target"] = model.target
-    told["relative_gap"] = getattr(model.model.certificate_, "relative_gap", None)
-    told["files"] = [str(path) for path in written]
+    result = dict(model.summary)
+    result["classes"] = dict(result["classes"])
+    result["target"] = model.target
+    result["relative_gap"] = getattr(model.model.certificate_, "relative_gap", None)
+    result["files"] = [str(path) for path in written]
     if hasattr(model.model, "coef_"):
-        told["coefficients"] = {title: rows[:20] for title, rows in model.coefficients()}
-    return told
+        result["coefficients"] = {title: rows[:20] for title, rows in model.coefficients()}
+    return result
 
 
 def show_fit(fitted, written: list[Path]) -> None:
@@ -60,8 +60,11 @@ def _lines(fitted, summary: dict, estimator):
     yield "training error", str(fitted.training)
     if fitted.tuning is not None:
         t = fitted.tuning
-        error, spread = t.mean[t.best], t.standard_error[t.best]
-        yield "cross-validation", f"{error:.2%} ± {spread:.2%} (mean of {len(t.errors)} folds)"
+        error, standard_error = t.mean[t.best], t.standard_error[t.best]
+        yield (
+            "cross-validation",
+            f"{error:.2%} ± {standard_error:.2%} (mean of {len(t.errors)} folds)",
+        )
     if fitted.test is not None:
         yield "test error", str(fitted.test)
     if "margin" in summary:

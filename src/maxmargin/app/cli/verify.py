@@ -54,7 +54,7 @@ def verify(
         memory = fitted.summary["streamed"]["memory"]
     claim = tol if tol is not None else float(getattr(estimator, "tol", None) or 1e-6)
     seen = verify_file(fitted, data, claim, memory, target, format, reading(as_json))
-    told = {
+    result = {
         "data": seen.name,
         "rows": seen.rows,
         "claimed": str(estimator.certificate_),
@@ -64,10 +64,10 @@ def verify(
         "holds": seen.holds,
     }
     if as_json:
-        print_json(told)
+        print_json(result)
     else:
-        print(f"claimed: {told['claimed']}")
-        print(f"found:   {told['found']}")
+        print(f"claimed: {result['claimed']}")
+        print(f"found:   {result['found']}")
         print("the claim holds" if seen.holds else _why_not(fitted, seen.rows))
     if not seen.holds:
         raise typer.Exit(1)

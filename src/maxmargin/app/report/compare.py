@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...models.tune.compare import SIGNIFICANT, Comparison
 from . import pictures
-from .data import About, told, worth_knowing
+from .data import About, data_section, worth_knowing
 from .figures import figures
 from .page import Html, Section, cards, heading, joined, name, page, paragraph, table, tag
 from .reproduce import reproduce
@@ -21,7 +21,7 @@ def compare_report(found: Comparison, data: About | None = None, command: str | 
         f"maxmargin: {title}",
         _lead(found, title),
         [
-            Section("What data", [] if data is None else told(data)),
+            Section("What data", [] if data is None else data_section(data)),
             Section("What was compared", _compared(found)),
             Section("How good", _good(found)),
             Section("How to reproduce", reproduce(command)),

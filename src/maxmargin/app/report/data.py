@@ -37,7 +37,7 @@ def about(data: Labelled, X, notes: Sequence[str]) -> About:
     return About(data.name, data.target, X.shape[1], counted_classes(data.y), list(notes))
 
 
-def told(data: About) -> list:
+def data_section(data: About) -> list:
     """The data in a sentence, by class, and what there is to know of them."""
     text = f": {count(data.rows, 'row')} with {count(data.features, 'feature')}."
     return [

@@ -118,13 +118,14 @@ def _good(fitted: Fitted) -> list:
     for title, errors in (("test rows", fitted.test), ("training rows", fitted.training)):
         if errors is not None:
             low, high = errors.interval
-            told = f"{percent(low)} to {percent(high)}", f"{errors.wrong:,} of {errors.rows:,}"
-            rows.append([title, percent(errors.share), *told])
+            interval = f"{percent(low)} to {percent(high)}"
+            wrong = f"{errors.wrong:,} of {errors.rows:,}"
+            rows.append([title, percent(errors.share), interval, wrong])
     if fitted.tuning is not None:
         t = fitted.tuning
-        spread = f"± {percent(t.standard_error[t.best])} (s.e.)"
-        told = spread, f"mean of {count(len(t.errors), 'fold')}"
-        rows.insert(len(rows) - 1, ["cross-validation", percent(t.mean[t.best]), *told])
+        error, folds = percent(t.mean[t.best]), f"mean of {count(len(t.errors), 'fold')}"
+        standard_error = f"± {percent(t.standard_error[t.best])} (s.e.)"
+        rows.insert(len(rows) - 1, ["cross-validation", error, standard_error, folds])
     share = 1.0 - counts[most] / counts.sum()
     always = joined("always ", name(label))
     rows.append(
@@ -206,10 +207,10 @@ def _counts(fitted: Fitted) -> list:
     )
     if len(found) > MANY_TABLES:
         meaning += f"{MANY_TABLES} of {len(found):,} rows of weights are shown. "
-    told = paragraph(meaning, "All of them: ", tag("code", "maxmargin inspect --top N"), ".")
+    meant = paragraph(meaning, "All of them: ", tag("code", "maxmargin inspect --top N"), ".")
     if len(parts) == 1:
-        return [told, beside(parts[0][:1], parts[0][1:])]
-    return [told, tag("div", *(tag("div", *part) for part in parts), class_="tables")]
+        return [meant, beside(parts[0][:1], parts[0][1:])]
+    return [meant, tag("div", *(tag("div", *part) for part in parts), class_="tables")]
 
 
 def _weights(title: str, rows: list[dict], total: int, units: bool) -> list:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...models.tune.path import CPath
 from . import pictures
-from .data import About, told
+from .data import About, data_section
 from .figures import figures
 from .page import Html, Section, cards, heading, joined, page, paragraph, table, tag
 from .reproduce import reproduce
@@ -32,7 +32,7 @@ def path_report(path: CPath, data: About | None = None, command: str | None = No
         f"maxmargin: {title}",
         _lead(path, title),
         [
-            Section("What data", [] if data is None else told(data)),
+            Section("What data", [] if data is None else data_section(data)),
             Section("What was done", _done(path)),
             Section("What C does", _does(path)),
             Section("How to reproduce", reproduce(command)),

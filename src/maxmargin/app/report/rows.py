@@ -65,19 +65,19 @@ def worth_a_look(fitted: Fitted) -> list[Html]:
                 *(_value(fitted, column, i) for column in columns),
             ]
         )
-    told = int(wrong.sum())
+    mistaken = int(wrong.sum())
     drawn = len(wrong) < fitted.rows
     among = f"Of {len(wrong):,} of {fitted.rows:,} training rows, drawn by lot, " if drawn else ""
-    some = f"{told:,}" if drawn else f"{count(told, 'training row')} of {len(wrong):,}"
+    some = f"{mistaken:,}" if drawn else f"{count(mistaken, 'training row')} of {len(wrong):,}"
     sentence = (
-        f"{among}{some} {'is' if told == 1 else 'are'} misclassified; the worst come first"
-        if told
+        f"{among}{some} {'is' if mistaken == 1 else 'are'} misclassified; the worst come first"
+        if mistaken
         else f"{among}{'none' if drawn else 'No training row'} is misclassified; these are the "
         "nearest to it"
     )
-    if 0 < told < len(order):
+    if 0 < mistaken < len(order):
         sentence += ", then the rows nearest to being misclassified"
-    if told > len(order):
+    if mistaken > len(order):
         sentence += f", {len(order)} are shown"
     measure = (
         " Distance is how far a row is from the boundary of its own class, in the units the model "

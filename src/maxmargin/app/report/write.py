@@ -11,7 +11,7 @@ from ...models.tune.compare import Comparison
 from ...models.tune.path import CPath
 from ...models.tune.search import CSearch
 from ...parts.files.atomic import replacing
-from ...parts.files.columns import Notes
+from ...parts.files.columns import UnexpectedValues
 from ...parts.files.model import TableModel, with_columns
 from ...parts.files.training import Labelled
 from ..workflow.fit import Fitted, is_proved, summary_of
@@ -86,7 +86,7 @@ def _fitted(result, X, y, name: str) -> Fitted:
     y = np.asarray(y)
     rows: Any = _as_data(X, model.is_table, getattr(model.preparation, "base", None))
     data = Labelled(name, rows, y, model.target)
-    odd = Notes()
+    odd = UnexpectedValues()
     Z = model.features(X, odd)
     estimator = model.model
     errors = count_errors(estimator.predict(Z), y, estimator.classes_)

@@ -25,7 +25,6 @@ from .onnx_bases import basis_nodes
 LINEAR = (
     "LinearSVM", "LogisticRegression", "LeastSquaresClassifier", "FisherDiscriminant", "Perceptron"
 )  # fmt: skip
-PROBABLE = ("LogisticRegression", "FisherDiscriminant")
 # Labels of these kinds become words; the others whole numbers.
 WORDS = "UOb"
 OPSET, ML_OPSET, IR = 17, 3, 9
@@ -212,7 +211,7 @@ def _scores(graph: Graph, model: TableModel, X: str) -> tuple[int, dict[str, str
     classes = estimator.classes_
     labels = classes.astype(str) if classes.dtype.kind in WORDS else classes.astype(np.int64)
     out["label"] = graph("Gather", graph.constant(labels), place)
-    if type(estimator).__name__ in PROBABLE:
+    if getattr(estimator, "_log_odds", False):
         if len(W) == 1:
             minus = graph("Sigmoid", graph("Neg", f))
             out["probabilities"] = graph("Concat", minus, graph("Sigmoid", f), axis=1)

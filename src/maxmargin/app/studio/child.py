@@ -113,8 +113,8 @@ class Child:
     def line(self) -> str:
         """The latest it has told of its progress."""
         lines = self.heard.replace("\r", "\n").split("\n")[:-1]
-        told = [line[len(PREFIX) :].strip() for line in lines if line.startswith(PREFIX)]
-        return told[-1] if told else ""
+        progress = [line[len(PREFIX) :].strip() for line in lines if line.startswith(PREFIX)]
+        return progress[-1] if progress else ""
 
     def complaint(self, code: int) -> str:
         """Why it failed, in words."""

@@ -10,14 +10,14 @@ MOST_BARS = 12
 MOST_SCENES = 6
 
 
-def scenes(told: dict) -> dict:
+def scenes(result: dict) -> dict:
     """A scene for each of the first rows of weights."""
     from ...show.scene import Scene, to_json
     from ...show.views.coefficients import Coefficients
 
-    unit = "unit of the basis" if told.get("basis") else "standard deviation"
+    unit = "unit of the basis" if result.get("basis") else "standard deviation"
     drawn = []
-    for title, rows in list((told.get("coefficients") or {}).items())[:MOST_SCENES]:
+    for title, rows in list((result.get("coefficients") or {}).items())[:MOST_SCENES]:
         rows = rows[:MOST_BARS]
         weights = np.array([[row["per_deviation"] for row in rows]], dtype=float)
         names = tuple(row["feature"] for row in rows)

@@ -17,23 +17,23 @@ COMPARE = ("methods", "bases")
 USES = ("drop", "category", "text")
 
 
-def steps(asked: dict, told: dict) -> Callable[[str], list[JobStep]]:
+def steps(asked: dict, described: dict) -> Callable[[str], list[JobStep]]:
     """The commands of a job on a file of which this was told; ``ValueError`` where it cannot be."""
     command = asked.get("command")
     if command not in ("fit", "compare"):
         raise ValueError(f"The studio can fit or compare, not {str(command)[:40]!r}.")
-    options = _columns(asked, told)
+    options = _columns(asked, described)
     for name in FIT if command == "fit" else COMPARE:
         if (value := asked.get(name)) not in (None, ""):
             options.append(f"--{name}={_text(name, value)}")
     if command == "compare":
         return lambda file: [
             JobStep("Comparing methods", _line("compare", file, [*options, "--report=report.html"]),
-                 "told"),
+                 "result"),
         ]  # fmt: skip
     options += _numbers(asked)
     return lambda file: [
-        JobStep("Fitting", _line("fit", file, options), "told"),
+        JobStep("Fitting", _line("fit", file, options), "result"),
         JobStep(
             "Looking at every row",
             ["maxmargin.app.studio.worst", "model.maxmargin", file],
@@ -47,11 +47,11 @@ def _line(command: str, file: str, options: list[str]) -> list[str]:
     return ["maxmargin", command, file, *options, "--json"]
 
 
-def _columns(asked: dict, told: dict) -> list[str]:
+def _columns(asked: dict, described: dict) -> list[str]:
     """Target and uses of columns, which must be columns of the file."""
-    if not told.get("table"):
+    if not described.get("table"):
         return []
-    known = {column["name"] for column in told["columns"]}
+    known = {column["name"] for column in described["columns"]}
 
     def column(what: str, name: Any) -> str:
         if not isinstance(name, str) or name not in known:

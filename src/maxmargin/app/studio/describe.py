@@ -26,17 +26,17 @@ def describe(path: str) -> dict:
     from ...parts.files.tables import read_table
 
     source = find_source(path)
-    told: dict[str, Any] = {"format": source.format, "table": source.is_table}
+    described: dict[str, Any] = {"format": source.format, "table": source.is_table}
     if not source.is_table:
         X, y, _ = read_matrix(source)
         if y is None:
             raise ValueError("The file has no labels: an npz file needs an array y.")
-        return told | _matrix(X, y)
+        return described | _matrix(X, y)
     table = read_table(source)
     columns = _columns(table)
     shown = table.slice(0, FIRST_ROWS).select(table.schema.names[:WIDEST_PREVIEW])
     rows = zip(*(shown.column(j).to_pylist() for j in range(shown.num_columns)), strict=True)
-    return told | {
+    return described | {
         "rows": table.num_rows,
         "width": table.num_columns,
         "columns": columns,
@@ -53,7 +53,7 @@ def _columns(table) -> list[dict]:
     if len(names) > MOST_COLUMNS:  # labels are often in the last
         names = [*names[: MOST_COLUMNS - 1], names[-1]]
     learned, left_out = _learned(table, names)
-    told = []
+    described = []
     for name in names:
         column = table.column(name)
         try:
@@ -61,7 +61,7 @@ def _columns(table) -> list[dict]:
         except (NotImplementedError, ValueError):  # lists and the like
             distinct = None
         kind = learned.get(name, "left out")
-        told.append(
+        described.append(
             {
                 "name": name,
                 "kind": kind,
@@ -70,7 +70,7 @@ def _columns(table) -> list[dict]:
                 "missing": column.null_count,
             }
         )
-    return told
+    return described
 
 
 def _learned(table, names: list[str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -35,7 +35,7 @@ class Upload:
     token: str
     name: str
     path: Path
-    told: dict = field(default_factory=dict)
+    described: dict = field(default_factory=dict)
     used: float = field(default_factory=time.monotonic)
     busy: bool = True  # arriving, or worked on
 

@@ -82,8 +82,8 @@ class Workshop:
     async def _file(self, request: Request) -> Response:
         upload = await self._received(request)
         module = "maxmargin.app.studio.describe"
-        upload.told = await self._look(upload, [module, upload.path.name])
-        return JSONResponse({"token": upload.token, "name": upload.name} | upload.told)
+        upload.described = await self._look(upload, [module, upload.path.name])
+        return JSONResponse({"token": upload.token, "name": upload.name} | upload.described)
 
     async def _model(self, request: Request) -> Response:
         upload = await self._received(request)
@@ -91,10 +91,10 @@ class Workshop:
             upload.path = upload.path.rename(upload.path.with_name(f"model{MODEL}"))
         command = ["maxmargin", "inspect", upload.path.name, "--json", "--top", "50"]
         try:
-            told = _cut(await self._look(upload, command))
+            result = _cut(await self._look(upload, command))
         finally:
             self.uploads.forget(upload.token)
-        return JSONResponse({"name": upload.name} | told | await self._drawn(told))
+        return JSONResponse({"name": upload.name} | result | await self._drawn(result))
 
     async def _look(self, upload: Upload, arguments: list[str]) -> dict:
         """What a command says of a file; a file it cannot read is forgotten."""
@@ -118,10 +118,10 @@ class Workshop:
             self.children.discard(child)
             upload.busy = False
 
-    async def _drawn(self, told: dict) -> dict:
+    async def _drawn(self, result: dict) -> dict:
         """Scenes of the coefficients; what draws them is heavy, and loaded as questions load it."""
         draw = answers("coefficients", "scenes")
-        return await asyncio.get_running_loop().run_in_executor(self.looking, draw, told)
+        return await asyncio.get_running_loop().run_in_executor(self.looking, draw, result)
 
     async def _forget_file(self, request: Request) -> Response:
         upload = self.uploads.find(request.path_params["token"])
@@ -136,7 +136,7 @@ class Workshop:
         token = asked.get("file")
         upload = self.uploads.find(token if isinstance(token, str) else "")
         try:
-            made = steps(asked, upload.told)
+            made = steps(asked, upload.described)
         except ValueError as error:
             raise HTTPException(422, str(error)) from None
         job = self.jobs.ask(upload, made)
@@ -161,9 +161,9 @@ class Workshop:
 
     async def _result(self, request: Request) -> Response:
         job = self._done(request)
-        told = _cut(job.answers["told"])
-        drawn = await self._drawn(told)
-        return JSONResponse(told | drawn | {"seconds": job.seconds(), "name": job.upload.name})
+        result = _cut(job.answers["result"])
+        drawn = await self._drawn(result)
+        return JSONResponse(result | drawn | {"seconds": job.seconds(), "name": job.upload.name})
 
     async def _rows(self, request: Request) -> Response:
         rows = self._done(request).answers.get("rows")
@@ -188,9 +188,9 @@ def _sent(job: Job, name: str, kind: str, kept: bool) -> Response:
     return FileResponse(path, media_type=kind, headers=headers, filename=name if kept else None)
 
 
-def _cut(told: dict) -> dict:
+def _cut(result: dict) -> dict:
     """Without the coefficients of classes beyond the first ones."""
-    found = told.get("coefficients")
+    found = result.get("coefficients")
     if not found:
-        return told
-    return told | {"coefficients": dict(list(found.items())[:MOST_CLASSES])}
+        return result
+    return result | {"coefficients": dict(list(found.items())[:MOST_CLASSES])}

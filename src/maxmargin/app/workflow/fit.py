@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import __version__
-from ...parts.files.columns import Notes
+from ...parts.files.columns import UnexpectedValues
 from ...parts.files.model import TableModel
 from ...parts.files.preparation import Choices
 from ...parts.files.training import Labelled
@@ -49,11 +49,11 @@ class Fitted:
     def streamed(self) -> bool:
         return "streamed" in self.model.summary
 
-    def judge(self, batches, odd: Notes) -> None:
-        """Errors on rows of their own, kept with the model; what is ``odd`` of them is noted."""
+    def judge(self, batches, unexpected: UnexpectedValues) -> None:
+        """Errors on rows of their own, kept with the model; the ``unexpected`` is noted."""
         self.test = judge(self.model.model, batches)
         self.model.summary["test"] = self.test.to_dict()
-        self.notes += [f"test data, {sentence}" for sentence in odd.sentences()]
+        self.notes += [f"test data, {sentence}" for sentence in unexpected.sentences()]
 
 
 def fit_table(
@@ -72,8 +72,8 @@ def fit_table(
 
 def judge_table(fitted: Fitted, test: Labelled) -> None:
     """Judge on rows in memory, which are one batch."""
-    odd = Notes()
-    fitted.judge([(fitted.model.features(test.rows, odd), test.y)], odd)
+    unexpected = UnexpectedValues()
+    fitted.judge([(fitted.model.features(test.rows, unexpected), test.y)], unexpected)
 
 
 def fit_files(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from ...parts.files.columns import Notes
+from ...parts.files.columns import UnexpectedValues
 from ...parts.files.matrices import stream_matrix
 from ...parts.files.model import TableModel
 from ...parts.files.source import Source
@@ -18,7 +18,7 @@ MOST_DIFFERENCES = 20_000_000
 
 
 def stream(
-    model: TableModel, source: Source, keep: list[str], every: bool, notes: Notes
+    model: TableModel, source: Source, keep: list[str], every: bool, unexpected: UnexpectedValues
 ) -> Iterator[pa.RecordBatch]:
     """Batches of predictions, in the order of the file.  ``keep``: columns to copy over."""
     if source.is_table != model.is_table:
@@ -29,7 +29,7 @@ def stream(
             raise ValueError("--keep names columns of a table; a matrix has none.")
         prepared = model.preparation
         for X, _ in stream_matrix(source, prepared.width, prepared.base):
-            yield pa.record_batch(columns(model, model.features(X, notes), every))
+            yield pa.record_batch(columns(model, model.features(X, unexpected), every))
         return
     types = model.preparation.types() | {
         name: pa.string() for name in keep if name not in model.preparation.types()
@@ -37,8 +37,8 @@ def stream(
     for batch in stream_table(source, types):
         if batch.num_rows:
             copied = {name: batch.column(name) for name in keep}
-            told = columns(model, model.features(batch, notes), every)
-            yield pa.record_batch(copied | told)
+            predicted = columns(model, model.features(batch, unexpected), every)
+            yield pa.record_batch(copied | predicted)
 
 
 def columns(model: TableModel, X, every: bool) -> dict[str, pa.Array]:
@@ -75,7 +75,7 @@ def _labels(classes: np.ndarray, codes: np.ndarray) -> pa.Array:
 
 
 def _probabilities(estimator, X, f: np.ndarray) -> np.ndarray:
-    if type(estimator).__name__ != "LogisticRegression":
+    if not getattr(estimator, "_log_odds", False):
         return estimator.predict_proba(X)
     from scipy.special import expit, softmax
 

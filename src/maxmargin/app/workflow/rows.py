@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...parts.files.basis import Basis, learn_basis
-from ...parts.files.columns import Notes
+from ...parts.files.columns import UnexpectedValues
 from ...parts.files.learn import learn_matrix, learn_table
 from ...parts.files.preparation import Choices, MatrixPreparation
 from ...parts.files.training import Labelled, without_missing
@@ -81,7 +81,7 @@ class MemoryRows(TrainingRows):
         else:
             self.preparation = MatrixPreparation(data.rows.shape[1], data.base)
         self.data, self.notes = data, [*data.notes, *learned]
-        self.X = self.preparation(data.rows, Notes())
+        self.X = self.preparation(data.rows, UnexpectedValues())
         if basis is not None:
             self.basis = learn_basis(basis, self.X)
             self.X = self.basis(self.X)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...parts.files.columns import Notes
+from ...parts.files.columns import UnexpectedValues
 from ...parts.files.labels import labels_like
 from ...parts.files.model import TableModel
 from ...parts.files.preparation import Choices, MatrixPreparation
@@ -24,11 +24,11 @@ from ...parts.stream.progress import StreamProgress
 from ...parts.stream.reservoir import drawn
 from ...parts.stream.row_buffer import RowBuffer
 from ...parts.stream.rows import StreamedRows
+from ...parts.stream.table_files import Opened, like_training, open_files
 from ...parts.stream.training_summary import summarise_training
 from .judge import MOST_CLASSES, Errors
 from .plan import Plan
 from .rows import TrainingRows, TuningRows
-from .stream_open import Opened, like_training, open_files
 from .tuning import quietly
 
 # Rows, at most, that C is chosen on: cross-validation fits them sixty times and more.
@@ -92,7 +92,7 @@ class StreamRows(TrainingRows):
             weight = table.column(source.weights).cast(pa.float64()).to_numpy()
         table = table.select([column.name for column in self.preparation.columns])
         data = Labelled(source.name, table, y, source.target, weight, numbers=numbers)
-        return data, self.preparation(table, Notes())
+        return data, self.preparation(table, UnexpectedValues())
 
     def tuning_rows(self, seed: int) -> TuningRows:
         """At most MOST_TUNED rows of the sample; weights are those of the rows."""
@@ -127,7 +127,7 @@ class StreamRows(TrainingRows):
         return {"streamed": stream} | ({"support": support} if support else {})
 
 
-def test_batches(model: TableModel, test: str, format, memory) -> tuple[Iterator, Notes]:
+def test_batches(model: TableModel, test: str, format, memory) -> tuple[Iterator, UnexpectedValues]:
     """Features and labels of other files, and the notes that will say what was odd of them."""
     source, odd = like_training(model, test, format)
     return labelled_batches(model, source, parse_memory(memory).read), odd
@@ -145,4 +145,4 @@ def model_features(model: TableModel, X):
     if model.is_table:
         return X
     base = model.preparation.base
-    return model.preparation(X[:, base:] if base else X, Notes())
+    return model.preparation(X[:, base:] if base else X, UnexpectedValues())

@@ -70,8 +70,8 @@ def _in_pieces(model: TableModel, data, memory, tol: float, target, format) -> C
     """Some rows at a time, within ``memory``."""
     from ...parts.files.prepared import Counted, Scaled
     from ...parts.stream.memory_limit import parse_memory
+    from ...parts.stream.table_files import like_training
     from ...parts.stream.verify import verify_stream
-    from .stream_open import like_training
     from .stream_rows import labelled_batches
 
     limit, weights = parse_memory(memory), model.summary.get("weights")

@@ -73,6 +73,7 @@ class FisherDiscriminant(
     True
     """
 
+    _log_odds = True  # probabilities are a function of the scores alone: sigmoid, softmax
     _stored = LINEAR | {
         "scalings_": "float d c !",
         "criterion_": "float c",

@@ -81,6 +81,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
     """
 
     _stored = LINEAR | SOLVED
+    _log_odds = True  # probabilities are a function of the scores alone: sigmoid, softmax
 
     def __init__(
         self,

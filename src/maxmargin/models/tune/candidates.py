@@ -1,7 +1,8 @@
 """What ``compare`` makes of the methods: each an estimator that tunes itself, on any basis.
 
 A linear method may follow any basis; a kernel is a basis of its own.  Features are scaled to
-unit spread first (sparse ones to unit largest value), for C and alpha weigh all weights alike.
+unit standard deviation first (sparse ones to unit largest value), for C and alpha weigh all
+weights alike.
 """
 
 from __future__ import annotations

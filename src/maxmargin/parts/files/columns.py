@@ -53,12 +53,12 @@ class Number:
         """How much one original unit, and one standard deviation, moves the feature."""
         return np.array([1.0 / self.scale]), np.array([self.deviation / self.scale])
 
-    def fill(self, column: pa.Array, out: np.ndarray, notes: Notes) -> None:
+    def fill(self, column: pa.Array, out: np.ndarray, unexpected: UnexpectedValues) -> None:
         """Write the features of some rows into ``out`` (rows, 1)."""
         x = as_numbers(column, self.name)
         hole = np.isnan(x)
         if hole.any():
-            notes.missing[self.name] = notes.missing.get(self.name, 0) + int(hole.sum())
+            unexpected.missing[self.name] = unexpected.missing.get(self.name, 0) + int(hole.sum())
             x = np.where(hole, self.mean, x)
         out[:, 0] = (x - self.shift) / self.scale  # one pass over memory that is far apart
 
@@ -88,21 +88,21 @@ class Category:
     def units(self) -> tuple[np.ndarray, np.ndarray]:
         return np.ones(self.width), np.sqrt(self.shares * (1.0 - self.shares))
 
-    def codes(self, column: pa.Array, notes: Notes) -> np.ndarray:
+    def codes(self, column: pa.Array, unexpected: UnexpectedValues) -> np.ndarray:
         """The place of each row's level, −1 where it has none."""
         words = as_words(column)
         place = pc.fill_null(pc.index_in(words, value_set=pa.array(self.levels, pa.string())), -1)
         place = place.to_numpy(zero_copy_only=False)
         if words.null_count:
-            notes.missing[self.name] = notes.missing.get(self.name, 0) + words.null_count
+            unexpected.missing[self.name] = unexpected.missing.get(self.name, 0) + words.null_count
         none = int((place < 0).sum()) - words.null_count
         if none:
             new = pc.unique(words.filter(pa.array(place < 0))).drop_null().to_pylist()
-            notes.new_level(self.name, none, new)
+            unexpected.new_level(self.name, none, new)
         return place
 
-    def fill(self, column: pa.Array, out: np.ndarray, notes: Notes) -> None:
-        place = self.codes(column, notes)
+    def fill(self, column: pa.Array, out: np.ndarray, unexpected: UnexpectedValues) -> None:
+        place = self.codes(column, unexpected)
         out[:] = 0.0
         rows = np.flatnonzero(place >= 0)
         out[rows, place[rows]] = 1.0
@@ -134,14 +134,14 @@ class Text:
     def units(self) -> tuple[np.ndarray, np.ndarray]:
         return np.ones(self.width), np.ones(self.width)
 
-    def matrix(self, column: pa.Array, notes: Notes):
+    def matrix(self, column: pa.Array, unexpected: UnexpectedValues):
         """(rows, words) as CSR."""
         from scipy import sparse
         from sklearn.feature_extraction.text import CountVectorizer
 
         texts = as_words(column)
         if texts.null_count:
-            notes.missing[self.name] = notes.missing.get(self.name, 0) + texts.null_count
+            unexpected.missing[self.name] = unexpected.missing.get(self.name, 0) + texts.null_count
         counter = CountVectorizer(vocabulary=self.words, dtype=np.float64)
         X = counter.transform(pc.fill_null(texts, "").to_pylist())
         if self.idf is None:
@@ -152,7 +152,7 @@ class Text:
 
 
 @dataclass
-class Notes:
+class UnexpectedValues:
     """What was not as expected in the rows seen so far."""
 
     missing: dict[str, int] = field(default_factory=dict)

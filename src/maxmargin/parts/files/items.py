@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import Notes, as_words
+from .columns import UnexpectedValues, as_words
 from .learn import learn_table
 from .preparation import Choices
 from .source import find_source
@@ -50,7 +50,7 @@ def read_items(path, name: str | None) -> Items:
         )
     _check_complete(table, path)
     learned = learn_table(table, table.schema.names, Choices(scale=False, missing="refuse"))
-    X = learned.preparation(table, Notes())
+    X = learned.preparation(table, UnexpectedValues())
     notes = [f"{column} was left out: {why}" for column, why in learned.left_out.items()]
     X = X.toarray() if hasattr(X, "toarray") else X
     return Items(names, learned.preparation.names(), X, notes)

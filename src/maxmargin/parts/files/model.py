@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .basis import Basis
-from .columns import Notes, Number
+from .columns import Number, UnexpectedValues
 from .preparation import MatrixPreparation, Preparation
 
 
@@ -54,15 +54,15 @@ class TableModel:
         names = self.preparation.names()
         return names if self.basis is None else self.basis.names(names)
 
-    def features(self, data, notes: Notes | None = None):
+    def features(self, data, notes: UnexpectedValues | None = None):
         """The matrix the estimator sees; oddities of the data are added to ``notes``."""
         X = self.prepared(data, notes)
         return X if self.basis is None else self.basis(X)
 
-    def prepared(self, data, notes: Notes | None = None):
+    def prepared(self, data, notes: UnexpectedValues | None = None):
         """The columns as numbers, before any change of basis."""
         rows = _as_data(data, self.is_table, getattr(self.preparation, "base", None))
-        return self.preparation(rows, Notes() if notes is None else notes)
+        return self.preparation(rows, UnexpectedValues() if notes is None else notes)
 
     def predict(self, data) -> np.ndarray:
         return self.model.predict(self.features(data))

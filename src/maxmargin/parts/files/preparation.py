@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .columns import READ_AS, Category, Notes, Number, Text
+from .columns import READ_AS, Category, Number, Text, UnexpectedValues
 from .matrices import fitted_width
 
 
@@ -56,35 +56,38 @@ class Preparation:
             for c in self.columns
         }
 
-    def __call__(self, table: pa.Table | pa.RecordBatch, notes: Notes):
-        """The features of these rows; what was odd about them is added to ``notes``."""
-        before = sum(notes.missing.values())
-        X = self._sparse(table, notes) if self.sparse else self._dense(table, notes)
-        if self.missing == "refuse" and sum(notes.missing.values()) > before:
+    def __call__(self, table: pa.Table | pa.RecordBatch, unexpected: UnexpectedValues):
+        """The features of these rows; what was odd about them is added to ``unexpected``."""
+        before = sum(unexpected.missing.values())
+        X = self._sparse(table, unexpected) if self.sparse else self._dense(table, unexpected)
+        if self.missing == "refuse" and sum(unexpected.missing.values()) > before:
+            lacking = "; ".join(unexpected.sentences())
             raise ValueError(
-                f"Values are missing ({'; '.join(notes.sentences())}), and the model was fitted "
+                f"Values are missing ({lacking}), and the model was fitted "
                 "with --missing refuse. Fill them in, or fit with --missing fill."
             )
         return X
 
-    def _dense(self, table, notes: Notes) -> np.ndarray:
+    def _dense(self, table, unexpected: UnexpectedValues) -> np.ndarray:
         X = np.empty((table.num_rows, self.width))
         start = 0
         for batch in _batches(table):
             part = X[start : start + batch.num_rows]
             at = 0
             for column in self.columns:
-                column.fill(batch.column(column.name), part[:, at : at + column.width], notes)
+                column.fill(batch.column(column.name), part[:, at : at + column.width], unexpected)
                 at += column.width
             start += batch.num_rows
         return X
 
-    def _sparse(self, table, notes: Notes):
+    def _sparse(self, table, unexpected: UnexpectedValues):
         from scipy import sparse
 
         rows = []
         for batch in _batches(table):
-            blocks = [_block(column, batch.column(column.name), notes) for column in self.columns]
+            blocks = [
+                _block(column, batch.column(column.name), unexpected) for column in self.columns
+            ]
             rows.append(sparse.hstack(blocks, format="csr"))
         return sparse.csr_matrix(rows[0] if len(rows) == 1 else sparse.vstack(rows, format="csr"))
 
@@ -93,20 +96,20 @@ def _batches(table) -> list[pa.RecordBatch]:
     return [table] if isinstance(table, pa.RecordBatch) else table.to_batches()
 
 
-def _block(column, values: pa.Array, notes: Notes):
+def _block(column, values: pa.Array, unexpected: UnexpectedValues):
     """One column's features as a sparse block."""
     from scipy import sparse
 
     if isinstance(column, Text):
-        return column.matrix(values, notes)
+        return column.matrix(values, unexpected)
     n = len(values)
     if isinstance(column, Category):
-        place = column.codes(values, notes)
+        place = column.codes(values, unexpected)
         rows = np.flatnonzero(place >= 0)
         ones = np.ones(len(rows))
         return sparse.csr_matrix((ones, (rows, place[rows])), shape=(n, column.width))
     out = np.empty((n, 1))
-    column.fill(values, out, notes)
+    column.fill(values, out, unexpected)
     return sparse.csr_matrix(out)
 
 
@@ -133,7 +136,7 @@ class MatrixPreparation:
         one = np.ones(self.width)
         return one if self.scale is None else 1.0 / self.scale, one
 
-    def __call__(self, X, notes: Notes):
+    def __call__(self, X, unexpected: UnexpectedValues):
         X = fitted_width(X, self.width) if hasattr(X, "tocsr") else X
         if X.shape[1] != self.width:
             raise ValueError(f"The model knows {self.width} columns, the data have {X.shape[1]}.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import Notes
+from .columns import UnexpectedValues
 from .labels import absent
 from .preparation import MatrixPreparation, Preparation
 from .readers import BadData, Chunk
@@ -57,11 +57,11 @@ class TableFeatures:
     """The features of a batch by what was learned; oddities are counted."""
 
     def __init__(self, preparation: Preparation):
-        self.preparation, self.notes = preparation, Notes()
+        self.preparation, self.unexpected = preparation, UnexpectedValues()
 
     def __call__(self, batch: pa.RecordBatch, file: str, first: int):
         try:
-            return self.preparation(batch, self.notes)
+            return self.preparation(batch, self.unexpected)
         except ValueError as error:
             last = first + batch.num_rows - 1
             raise BadData(f"{file}, rows {first} to {last}: {error}") from None
@@ -81,7 +81,7 @@ class Scaled:
     def chunks(self, size: int, skip: int = 0) -> Iterator[Chunk]:
         for chunk in self.source.chunks(size, skip):
             X = chunk.X
-            yield chunk if X is None else chunk._replace(X=self.preparation(X, Notes()))
+            yield chunk if X is None else chunk._replace(X=self.preparation(X, UnexpectedValues()))
 
 
 class Counted:

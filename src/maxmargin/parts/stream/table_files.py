@@ -1,4 +1,4 @@
-"""Files for a streamed fit: what makes features of their columns, learned in a pass of its own."""
+"""Files as a source of features: what makes them of columns is learned in a pass of its own."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...parts.files.columns import Notes
-from ...parts.files.labels import choose_name
-from ...parts.files.learn import TableBatch, column_readings, learn, learn_matrix
-from ...parts.files.model import TableModel
-from ...parts.files.preparation import Choices
-from ...parts.files.prepared import RowFilter, Scaled, TableFeatures
-from ...parts.files.readers import MOST_ROWS, batches
-from ...parts.files.sources import Tables, alike, column_types, find_files, open_source
-from ...parts.files.tables import check_columns
-from ...parts.stream.memory_limit import MemoryLimit
-from ...parts.stream.progress import StreamProgress
-from ...parts.stream.reservoir import ReservoirSample
+from ..files.columns import UnexpectedValues
+from ..files.labels import choose_name
+from ..files.learn import TableBatch, column_readings, learn, learn_matrix
+from ..files.model import TableModel
+from ..files.preparation import Choices
+from ..files.prepared import RowFilter, Scaled, TableFeatures
+from ..files.readers import MOST_ROWS, batches
+from ..files.sources import Tables, alike, column_types, find_files, open_source
+from ..files.tables import check_columns
+from .memory_limit import MemoryLimit
+from .progress import StreamProgress
+from .reservoir import ReservoirSample
 
 # Where the number of a row stands in a batch: a name no file has.
 PLACE = "\0row"
@@ -131,16 +131,16 @@ def _dense(source, limit: MemoryLimit, progress):
 
 def like_training(
     model: TableModel, data, format, weights: str | None = None, drop: bool = False, target=None
-) -> tuple[Any, Notes]:
-    """Other files as a source of a model's features, and the notes of what is odd about them.
+) -> tuple[Any, UnexpectedValues]:
+    """Other files as a source of a model's features, and what will be unexpected about them.
 
     ``drop``: rows with missing values are left out, as they were in training.
     """
     if not model.is_table:
-        return open_source(data, target, format=format, weights=weights), Notes()
+        return open_source(data, target, format=format, weights=weights), UnexpectedValues()
     features, types = TableFeatures(model.preparation), model.preparation.types()
     source = Tables(
         alike(find_files(data), format), model.target, weights, features=features, types=types,
         sift=RowFilter(model.target, list(types), drop),
     )  # fmt: skip
-    return source, features.notes
+    return source, features.unexpected
