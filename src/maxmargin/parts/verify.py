@@ -12,12 +12,10 @@ have none.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ..core.certify.certificate import Certificate
 from ..core.certify.conclude import first_that_proves
@@ -37,7 +35,7 @@ from ..models.regression.logistic_regression import LogisticRegression
 from ..models.svm.linear_svm import LinearSVM
 from ..models.svm.reduced import together
 from .certify import many_class, two_class
-from .certify.smooth import certify_smooth
+from .certify.smooth import recertify_smooth
 from .data import PartsData
 from .fit import binary_specs, class_spec, is_joint, smooth_problem
 from .parts import Block, Parts
@@ -281,22 +279,14 @@ def _verify_logistic(
 ) -> Certificate:
     """The dual of the best biases for W bounds the optimum; the primal is the model's own."""
     monitor, W, b = _monitor(model, data, tol), model.coef_, model.intercept_
-    sum_x, mass, loss = data.parts.total(_losses, W, b)
-    asked = smooth_problem(model)
-    _, found = certify_smooth(data.parts, asked, W, b, monitor.tol, sum_x / mass)
-    return replace(found, primal=0.5 * float(np.sum(W**2)) + asked.C * float(loss))
+    sum_x, mass = data.parts.total(_weighted_sum)
+    return recertify_smooth(data.parts, smooth_problem(model), W, b, monitor.tol, sum_x / mass)
 
 
-def _losses(block: Block, state, W, b):
-    """Σ s x, Σ s and Σ s ℓ."""
+def _weighted_sum(block: Block, state):
+    """Σ s x and Σ s."""
     weight = np.ones(len(block.y)) if block.weight is None else block.weight
-    f = np.asarray(block.X @ W.T) + b
-    if f.shape[1] == 1:
-        loss = np.logaddexp(0.0, np.where(block.y == 1, -1.0, 1.0) * f[:, 0])
-    else:
-        loss = logsumexp(f, axis=1) - f[np.arange(len(f)), block.y]
-    sum_x = np.asarray(weight @ block.X).ravel()
-    return state, (sum_x, float(weight.sum()), float(weight @ loss))
+    return state, (np.asarray(weight @ block.X).ravel(), float(weight.sum()))
 
 
 # --- closed forms ---------------------------------------------------------------------------

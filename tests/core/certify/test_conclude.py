@@ -13,10 +13,10 @@ from maxmargin.core.certify import sharpen
 from maxmargin.core.certify.conclude import Tally, first_that_proves, lengthened, sum_of
 from maxmargin.core.certify.label_pairs import certify_label_pairs
 from maxmargin.core.certify.multiclass import certify_classes, class_tally
-from maxmargin.core.certify.two_class import certify, tally
+from maxmargin.core.certify.two_class import certify, from_margins, tally
 from maxmargin.core.problem.class_losses import CLASS_LOSSES
 from maxmargin.core.problem.label_pairs import LabelPairsProblem
-from maxmargin.core.problem.losses import LOSSES, Logistic
+from maxmargin.core.problem.losses import LOSSES, Logistic, slope
 from maxmargin.core.problem.multiclass import MulticlassProblem
 from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.rows.rows import as_rows, take
@@ -80,6 +80,17 @@ def test_tallies_of_several_classes_add_up(store, rule, cuts):
     beta[np.arange(40), y] = 0.0
     some = (class_tally(part, W, b, beta[own], place=place) for part, own in cut(problem, cuts))
     same(added(some), class_tally(problem, W, b, beta, place=place))
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, "logistic"])
+def test_multipliers_from_margins_are_slopes(loss):
+    rng = np.random.default_rng(0)
+    m, c = np.append(rng.uniform(-3.0, 3.0, 20), 1.0), rng.uniform(0.0, 2.0, 21)
+    problem = Problem(as_rows(m[:, None]), np.ones(21), c, LOSSES.get(loss, Logistic()))
+    slopes = [-slope(problem.loss, each) for each in m]
+    assert from_margins(problem, m) == pytest.approx(c * slopes)
+    hard = replace(problem, c=np.where(c > 1.0, np.inf, 0.0))
+    assert np.array_equal(from_margins(hard, m) > 0.0, (c > 1.0) & (m <= 1.0))
 
 
 # --- rounding ---------------------------------------------------------------------------

@@ -15,8 +15,9 @@ from maxmargin.core.problem.class_losses import CLASS_LOSSES
 from maxmargin.core.problem.losses import LOSSES
 from maxmargin.core.problem.problem import Bias
 from maxmargin.core.solve.contract import Monitor
+from maxmargin.core.solve.softmax.driver import certify_logistic
 from maxmargin.parts.certify.many_class import certify_class_parts
-from maxmargin.parts.certify.smooth import certify_smooth
+from maxmargin.parts.certify.smooth import certify_smooth, recertify_smooth
 from maxmargin.parts.certify.two_class import certify_parts, repair_parts
 from maxmargin.parts.parts import Block
 from maxmargin.parts.solve import smooth
@@ -121,11 +122,25 @@ def test_a_smooth_certificate_does_not_depend_on_the_cuts(store, bias, k):
         for name in ("primal", "dual", "stationarity", "bias_residual", "box_violation"):
             one = getattr(proofs[0][1], name)
             assert getattr(found, name) == pytest.approx(one, rel=1e-9, abs=1e-12)
-    if k == 3:
-        whole = certify_softmax(smooth.pose(Block(X, y, None), asked), W, proofs[0][0])
-        assert proofs[0][1].primal == pytest.approx(whole.primal, rel=1e-9)
-        assert proofs[0][1].dual == pytest.approx(whole.dual, rel=1e-6)
-        assert proofs[0][1].problem == whole.problem
+
+
+@pytest.mark.parametrize("bias", [Bias.FREE, Bias.NONE])
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_smooth_certificate_of_any_biases_is_that_of_memory(bias, k):
+    rng = np.random.default_rng(1)
+    X, y = rng.standard_normal((30, 3)) + 2.0, rng.integers(0, k, 30)
+    asked = smooth.Asked(k, 0.7, bias)
+    W = 0.1 * rng.standard_normal((asked.columns, 3))
+    b = rng.standard_normal(asked.columns) if bias else np.zeros(asked.columns)
+    found = recertify_smooth(Here(X, y, [7, 20]), asked, W, b, 1e-9, X.mean(axis=0))
+    problem = smooth.pose(Block(X, y, None), asked)
+    whole = (
+        certify_softmax(problem, W, b) if k > 2 else certify_logistic(problem, W[0], float(b[0]))
+    )
+    assert found.primal == pytest.approx(whole.primal, rel=1e-12)
+    assert found.dual == pytest.approx(whole.dual, rel=1e-8)
+    assert found.problem == whole.problem
+    assert found.feasible
 
 
 def lopsided(kind: str, n: int) -> np.ndarray:

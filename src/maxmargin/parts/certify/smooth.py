@@ -50,23 +50,35 @@ def certify_smooth(
 
     ``place``: one among the data, which may be far from the origin.
     """
+    b, mend = _settle(parts, asked, W, np.array(b, dtype=np.float64), tol)
+    return b, _certify(parts, asked, W, b, b, mend, place)
+
+
+def recertify_smooth(
+    parts: Parts, asked: Asked, W: np.ndarray, b: np.ndarray, tol: float, place: np.ndarray
+) -> Certificate:
+    """The certificate of W and b themselves, with the multipliers of the best biases near b."""
     b = np.array(b, dtype=np.float64)
-    mend = Mend(np.ones(2), 0.0, np.zeros(asked.k))
-    if asked.bias:
-        b, mend = _settle(parts, asked, W, b, tol)
-    else:
-        place = np.zeros_like(place)
+    return _certify(parts, asked, W, b, *_settle(parts, asked, W, b, tol), place)
+
+
+def _certify(parts: Parts, asked: Asked, W, b, at, mend: Mend, place) -> Certificate:
+    """Primal of (W, b), dual of the multipliers of (W, at), mended."""
     if asked.k == 2:
-        found = parts.total(_two, W[0], float(b[0]), mend.scale, asked, place)
+        found = parts.total(_two, W[0], float(b[0]), float(at[0]), mend.scale, asked, place)
         about = two_class_summary(Logistic(), asked.bias, found.rows, W.shape[1], False)
-        return b, conclude_smooth(found, W[0], b, asked.bias, about)
-    found = parts.total(_many, W, b, mend, asked, place)
+        return conclude_smooth(found, W[0], b, asked.bias, about)
+    place = place if asked.bias else np.zeros_like(place)
+    found = parts.total(_many, W, b, at, mend, asked, place)
     about = summary(Softmax(), asked.k, asked.bias, found.rows, W.shape[1])
-    return b, conclude_smooth(found, W, b, asked.bias, about)
+    return conclude_smooth(found, W, b, asked.bias, about)
 
 
 def _settle(parts: Parts, asked: Asked, W, b, tol) -> tuple[np.ndarray, Mend]:
     """Newton steps on the biases until what is missing may be mended."""
+    mend = Mend(np.ones(2), 0.0, np.zeros(asked.k))
+    if not asked.bias:
+        return b, mend
     for _ in range(MOST_PASSES):
         has, wants, bends = parts.total(_balance, W, b, asked)
         if asked.k == 2:  # multipliers of the negative and of the positive class
@@ -114,22 +126,22 @@ def _slices(block: Block, problem) -> Iterator[tuple]:
         yield block.X[part].astype(np.float64), problem.y[part], problem.c[part]
 
 
-def _two(block: Block, memory, w, b, scale, asked: Asked, place):
+def _two(block: Block, memory, w, b, at, scale, asked: Asked, place):
     problem = pose(block, asked)
     assert isinstance(problem, Problem)
     f = scores(problem.rows, w)
-    alpha = problem.c * expit(-problem.y * (f + b)) * np.where(problem.y > 0, scale[1], scale[0])
+    alpha = problem.c * expit(-problem.y * (f + at)) * np.where(problem.y > 0, scale[1], scale[0])
     return memory, tally(problem, w, b, alpha, f, place)
 
 
-def _many(block: Block, memory, W, b, mend: Mend, asked: Asked, place):
-    problem = pose(block, asked)
+def _many(block: Block, memory, W, b, at, mend: Mend, asked: Asked, place):
+    problem, moved = pose(block, asked), not np.array_equal(b, at)
     W_alpha, r = np.zeros_like(W), np.zeros(asked.k)
     loss, conjugate, mass, free = 0.0, 0.0, 0.0, 0.0
     for X, y, c in _slices(block, problem):
-        log_p = log_softmax(X @ W.T + b, axis=1)
-        each = np.arange(len(y))
-        loss -= float(c @ log_p[each, y])
+        f, each = X @ W.T, np.arange(len(y))
+        log_p = log_softmax(f + at, axis=1)
+        loss -= float(c @ (log_softmax(f + b, axis=1) if moved else log_p)[each, y])
         p = np.exp(log_p)
         mixed = (1.0 - mend.share) * p + mend.share * mend.mixed
         free = max(free, float(np.abs(mixed - p).max(initial=0.0)))

@@ -30,6 +30,11 @@ class StreamedProof(NamedTuple):
     alpha: np.ndarray
 
 
+def exceptions(alpha: np.ndarray, z: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """The rows whose multiplier is not, or may not be, c or 0 as their slack says."""
+    return np.flatnonzero((alpha != np.where(z > 0.0, c, 0.0)) | (np.abs(z) < UNSURE))
+
+
 def certify_hinge(
     rows: StreamedRows, task: HingeTask, plane: StreamPlane, found: Multipliers
 ) -> StreamedProof:
@@ -43,7 +48,7 @@ def certify_hinge(
             f = scores(X, plane.w)
             z = 1.0 - y * (f + plane.b)
             alpha = found.of(first, X, y, c)
-            odd = np.flatnonzero((alpha != np.where(z > 0.0, c, 0.0)) | (np.abs(z) < UNSURE))
+            odd = exceptions(alpha, z, c)
             odd_rows.append(odd + first)
             odd_alpha.append(alpha[odd])
             if place is None:  # the mean of the first rows

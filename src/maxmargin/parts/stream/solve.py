@@ -24,7 +24,7 @@ from ..solve.hard_tasks import HeldRows, classes_of
 from ..solve.hinge import solve_hinge
 from ..solve.hinge_tasks import BinarySpec, pose
 from ..solve.tasks import PartsSolution
-from .certify import UNSURE, certify_hinge
+from .certify import UNSURE, certify_hinge, exceptions
 from .checkpointed_parts import CheckpointedParts, recall_machine
 from .hinge import solve_hinge as solve_near
 from .multiplier_exceptions import collect
@@ -117,8 +117,7 @@ def _binary_exceptions(block: Block, states, spec: BinarySpec, w, b):
     problem = pose(block, spec)
     known = states[spec.key].alpha
     z = 1.0 - problem.y * (scores(problem.rows, w) + b)
-    listed = np.flatnonzero((known != np.where(z > 0.0, problem.c, 0.0)) | (np.abs(z) < UNSURE))
-    place = listed
+    listed = place = exceptions(known, z, problem.c)
     if spec.negative is not None:
         mine = np.flatnonzero((block.y == spec.positive) | (block.y == spec.negative))
         place = mine[listed]
