@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
 from .source import PIECE, Source
+from .svmlight import svmlight_parts
 
-# Lines of an svmlight file handled together.
-LINES = 20_000
+# Rows of an array handled together.
+ROWS = 20_000
+FROM_ONE = "there is a column of number 0, but the model was fitted to a file that counts from 1."
 
 
 def read_matrix(source: Source, base: int | None = None) -> tuple:
@@ -27,10 +27,7 @@ def read_matrix(source: Source, base: int | None = None) -> tuple:
     X, y, zero = _read_svmlight(source)
     base = (0 if zero else 1) if base is None else base
     if base and zero:
-        raise ValueError(
-            f"{source.name} has a column of number 0, but the model was fitted to a file that "
-            "counts from 1."
-        )
+        raise ValueError(f"{source.name}: {FROM_ONE}")
     if base:
         X = X[:, 1:]  # a column nobody has
     return X, y, base
@@ -38,31 +35,26 @@ def read_matrix(source: Source, base: int | None = None) -> tuple:
 
 def _read_svmlight(source: Source) -> tuple:
     """X with columns numbered as in the file, y, and whether there is a column of number 0."""
-    parts, zero = [], False
-    with source.open() as file:
-        while lines := file.readlines(PIECE):
-            piece = b"".join(lines)
-            zero = zero or b" 0:" in piece or b"\t0:" in piece
-            parts.append(_parse(piece, 0, source))
-    width = max((X.shape[1] for X, _ in parts), default=0)
-    if sum(X.shape[0] for X, _ in parts) == 0:
+    parts = list(svmlight_parts(source, PIECE))
+    width = max((X.shape[1] for X, _, _ in parts), default=0)
+    if sum(X.shape[0] for X, _, _ in parts) == 0:
         raise ValueError(f"{source.name} has no rows.")
-    X = sparse.vstack([fitted_width(X, width) for X, _ in parts], format="csr")
-    return X, _whole(np.concatenate([y for _, y in parts])), zero
+    X = sparse.vstack([fitted_width(X, width) for X, _, _ in parts], format="csr")
+    return X, _whole(np.concatenate([y for _, y, _ in parts])), bool(X.nnz and X.indices.min() == 0)
 
 
 def stream_matrix(source: Source, width: int, base: int) -> Iterator[tuple]:
     """(X, y) some rows at a time; features beyond ``width`` are cut off."""
     if source.format in ("npz", "npy"):
         X, y, _ = read_matrix(source)
-        for start in range(0, X.shape[0], LINES):
-            part = slice(start, start + LINES)
+        for start in range(0, X.shape[0], ROWS):
+            part = slice(start, start + ROWS)
             yield X[part], None if y is None else y[part]
         return
-    with source.open() as file:
-        while lines := list(islice(file, LINES)):
-            X, y = _parse(b"".join(lines), base, source)
-            yield fitted_width(X, width), _whole(y)
+    for X, y, first in svmlight_parts(source, PIECE):
+        if base and X.nnz and X.indices.min() == 0:
+            raise ValueError(f"{source.name}, row {first} or later: {FROM_ONE}")
+        yield fitted_width(X[:, base:], width), _whole(y)
 
 
 def fitted_width(X, width: int):
@@ -71,15 +63,6 @@ def fitted_width(X, width: int):
         X = X.copy()
         X.resize(X.shape[0], width)
     return X[:, :width] if X.shape[1] > width else X
-
-
-def _parse(lines: bytes, base: int, source: Source):
-    from sklearn.datasets import load_svmlight_file
-
-    try:
-        return load_svmlight_file(io.BytesIO(lines), zero_based=base == 0)
-    except ValueError as error:
-        raise ValueError(f"{source.name} is no svmlight file: {error}") from None
 
 
 def _whole(y: np.ndarray) -> np.ndarray:

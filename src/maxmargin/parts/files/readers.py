@@ -1,11 +1,10 @@
-"""Chunks of rows from one file: tables by Arrow, svmlight by scikit-learn, with row numbers.
+"""Chunks of rows from one table, by Arrow, with row numbers.
 
 A chunk that cannot be used is refused with the file and the row at fault.
 """
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -177,31 +176,3 @@ def transpose(across, X):
         for j in range(d):
             for i in range(start, stop):
                 X[i, j] = across[j, i]
-
-
-def read_svmlight_chunks(source: Source, size: int, dtype) -> Iterator[Chunk]:
-    """CSR chunks with columns numbered as in the file; their width is not known yet."""
-    first = 1
-    with source.open() as file:
-        while lines := file.readlines(max(1 << 16, size // 4)):
-            X, y = parse_svmlight(lines, source.name, first, dtype)
-            if X.shape[0]:
-                refuse_not_finite(X, None, source.name, first)
-                yield Chunk(X, y, None, source.name, first)
-            first += len(lines)
-
-
-def parse_svmlight(lines: list[bytes], file: str, first: int, dtype) -> tuple:
-    from sklearn.datasets import load_svmlight_file
-
-    try:
-        X, y = load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True, dtype=dtype)
-    except ValueError as error:
-        if len(lines) == 1:
-            text = lines[0].decode(errors="replace").strip()
-            raise BadRow(file, first, f"{text[:60]!r} is no line of svmlight: {error}") from None
-        half = len(lines) // 2  # which line it was, is found by halving
-        parse_svmlight(lines[:half], file, first, dtype)
-        parse_svmlight(lines[half:], file, first + half, dtype)
-        raise
-    return X, whole_labels(y, file, first)

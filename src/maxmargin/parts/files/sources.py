@@ -26,11 +26,11 @@ from .readers import (
     Features,
     NumberReader,
     end_of,
-    read_svmlight_chunks,
     read_table_chunks,
     refuse_not_finite,
 )
 from .source import COMPRESSED, FORMATS, Source, find_source
+from .svmlight import svmlight_chunks
 from .tables import check_columns, first_rows
 
 
@@ -252,7 +252,7 @@ class Svmlight:
 
     def chunks(self, size: int, skip: int = 0) -> Iterator[Chunk]:
         for file in self.files[skip:]:
-            yield from read_svmlight_chunks(file, size, self.dtype)
+            yield from svmlight_chunks(file, size, self.dtype)
             yield end_of(file.name)
 
 

@@ -1,0 +1,50 @@
+"""svmlight files, some lines at a time; a line that cannot be read is named."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .readers import BadRow, Chunk, refuse_not_finite, whole_labels
+from .source import Source
+
+
+def svmlight_parts(
+    source: Source, size: int, dtype=np.float64
+) -> Iterator[tuple[Any, np.ndarray, int]]:
+    """CSR rows and labels of about ``size`` bytes of text, and the number of their first line.
+
+    Columns are numbered as in the file, which does not say how many there are.
+    """
+    first = 1
+    with source.open() as file:
+        while lines := file.readlines(size):
+            yield (*_parse(lines, source.name, first, dtype), first)
+            first += len(lines)
+
+
+def _parse(lines: list[bytes], file: str, first: int, dtype) -> tuple[Any, np.ndarray]:
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        return load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True, dtype=dtype)
+    except ValueError as error:
+        if len(lines) == 1:
+            text = lines[0].decode(errors="replace").strip()
+            what = f"no svmlight file has a line like {text[:60]!r}: {error}"
+            raise BadRow(file, first, what) from None
+        half = len(lines) // 2  # which line it was, is found by halving
+        _parse(lines[:half], file, first, dtype)
+        _parse(lines[half:], file, first + half, dtype)
+        raise
+
+
+def svmlight_chunks(source: Source, size: int, dtype) -> Iterator[Chunk]:
+    """The same as chunks to learn from; their width is not known yet."""
+    for X, y, first in svmlight_parts(source, max(1 << 16, size // 4), dtype):
+        if X.shape[0]:
+            refuse_not_finite(X, None, source.name, first)
+            yield Chunk(X, whole_labels(y, source.name, first), None, source.name, first)
