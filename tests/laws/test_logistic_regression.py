@@ -13,7 +13,7 @@ from maxmargin.core.certify.two_class import certify
 from maxmargin.core.problem.losses import Logistic
 from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.solve.contract import Monitor
-from maxmargin.core.solve.softmax.driver import SOLVERS, as_softmax, solve_logistic
+from maxmargin.core.solve.softmax.form import SOLVERS, as_softmax, solve_logistic
 
 from ..helpers import cloud
 from ..logistic_helpers import blobs, softmax_problem
@@ -78,12 +78,14 @@ def test_no_weights_cost_log_k_per_point(k):
 def test_two_classes_of_softmax_are_the_logistic_problem_with_twice_C():
     X, y = cloud(80, 3, seed=2)
     binary = Problem(softmax_problem(X, (y > 0).astype(int)).rows, y, np.full(80, 1.4), Logistic())
-    one, proof = solve_logistic(binary, Monitor(tol=TIGHT))
-    two, other = solve_logistic(as_softmax(binary), Monitor(tol=TIGHT))
+    one = solve_logistic(binary, Monitor(tol=TIGHT))
+    proof = one.certificate
+    two = solve_logistic(as_softmax(binary), Monitor(tol=TIGHT))
+    other = two.certificate
     assert as_softmax(binary).c[0] == 0.7
     assert proof.primal == pytest.approx(2 * other.primal, rel=1e-8)
-    np.testing.assert_allclose(two.W, [-one.W[0] / 2, one.W[0] / 2], atol=1e-4)
-    np.testing.assert_allclose(two.b, [-one.b[0] / 2, one.b[0] / 2], atol=1e-4)
+    np.testing.assert_allclose(two.point.W, [-one.point.W[0] / 2, one.point.W[0] / 2], atol=1e-4)
+    np.testing.assert_allclose(two.point.b, [-one.point.b[0] / 2, one.point.b[0] / 2], atol=1e-4)
 
 
 @CLASSES

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 
 from maxmargin import KernelSVM, NotSeparableError, verify
 from maxmargin.core.kernels.kernels import kernel_for
-from maxmargin.core.solve.kernel import driver as choose_kernel
+from maxmargin.core.solve.kernel import form as choose_kernel
 from maxmargin.core.solve.kernel import kernel_descent as kernel_blocks
 
 from ..kernel_helpers import rings

@@ -79,7 +79,7 @@ def test_two_classes_are_one_machine(rule):
 def test_the_k_class_problem_of_two_classes_is_the_two_class_one_with_twice_c(rule, loss):
     from maxmargin.core.problem.problem import Bias
     from maxmargin.core.solve.contract import Monitor
-    from maxmargin.core.solve.many_class.driver import solve_classes
+    from maxmargin.core.solve.many_class.form import solve_classes
 
     from ..class_helpers import class_problem
 
@@ -87,7 +87,8 @@ def test_the_k_class_problem_of_two_classes_is_the_two_class_one_with_twice_c(ru
     X, y = X0[two], Y0[two]
     problem = class_problem(X, y, 0.5, (rule, loss), Bias.FREE)
     for solver in ("newton", "descent"):
-        solution, certificate = solve_classes(problem, Monitor(tol=1e-9, max_iter=20_000), solver)
+        solution = solve_classes(problem, Monitor(tol=1e-9, max_iter=20_000), solver)
+        certificate = solution.certificate
         binary = LinearSVM(C=1.0, loss=loss, tol=1e-10).fit(X, y)
         W, b, _ = solution.point
         np.testing.assert_allclose(W[1] - W[0], binary.coef_[0], atol=1e-3)

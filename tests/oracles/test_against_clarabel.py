@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from maxmargin.core.solve.contract import Monitor
-from maxmargin.core.solve.two_class.driver import SOLVERS, solve
+from maxmargin.core.solve.two_class.form import SOLVERS, solve
 
 from ..biases import BIASES
 from ..helpers import cloud, oracle, problem, separable_cloud
@@ -22,7 +22,8 @@ def test_same_optimum(C, loss, bias, weight):
     best, w, _ = oracle(X, y, C, loss, bias, weight)
     for name in SOLVERS:
         q = problem(X, y, C, loss, bias, weight)
-        solution, certificate = solve(q, Monitor(tol=1e-8, max_iter=100_000), name)
+        solution = solve(q, Monitor(tol=1e-8, max_iter=100_000), name)
+        certificate = solution.certificate
         assert certificate.primal == pytest.approx(best, rel=1e-6), name
         assert certificate.dual <= best * (1 + 1e-7), name
         # ½‖w − w*‖² is at most the gap: the objective is strongly convex in w.
@@ -35,7 +36,8 @@ def test_same_hard_margin(bias):
     best, w, _ = oracle(X, y, np.inf, "hinge", bias)
     for name in ("tiny", "newton", "descent", "interior"):
         q = problem(X, y, np.inf, bias=bias)
-        solution, certificate = solve(q, Monitor(tol=1e-6, max_iter=100_000), name)
+        solution = solve(q, Monitor(tol=1e-6, max_iter=100_000), name)
+        certificate = solution.certificate
         assert certificate.holds(1e-6), (name, str(certificate))
         assert certificate.primal == pytest.approx(best, rel=1e-5)
         np.testing.assert_allclose(solution.point.w, w, atol=1e-2 * np.abs(w).max())
@@ -49,7 +51,8 @@ def test_more_columns_than_rows(storage):
     y[:2] = 1.0, -1.0
     best, w, _ = oracle(X, y, 0.5)
     data = X if storage == "wide dense" else sparse.csr_matrix(X)
-    solution, certificate = solve(problem(data, y, 0.5), Monitor(tol=1e-8))
+    solution = solve(problem(data, y, 0.5), Monitor(tol=1e-8))
+    certificate = solution.certificate
     assert solution.solver == "newton"
     assert certificate.primal == pytest.approx(best, rel=1e-6)
     np.testing.assert_allclose(solution.point.w, w, atol=1e-4)

@@ -11,8 +11,8 @@ from ..core.problem.multiclass import MulticlassProblem
 from ..core.problem.problem import Bias, Problem, costs
 from ..core.rows.rows import Rows, as_rows
 from ..core.solve.contract import Monitor
-from ..core.solve.many_class.driver import solve_classes
-from ..core.solve.two_class.driver import solve
+from ..core.solve.many_class.form import solve_classes
+from ..core.solve.two_class.form import solve
 from .validation import EstimatorStandIn, check_training, one_of, positive
 
 
@@ -56,7 +56,8 @@ def _separate_two(
 ) -> Separation:
     signs = np.where(codes == 1, 1.0, -1.0)
     problem = Problem(rows, signs, costs(np.inf, None, len(signs)), Hinge(), bias)
-    solution, certificate = solve(problem, monitor, solver)
+    solution = solve(problem, monitor, solver)
+    certificate = solution.certificate
     if not np.isfinite(certificate.primal):
         raise _undecided(solution.ending, (2.0 * certificate.dual) ** -0.5)
     w, b, _ = solution.point
@@ -68,7 +69,8 @@ def _separate_many(
 ) -> Separation:
     c = costs(np.inf, None, len(codes))
     problem = MulticlassProblem(rows, codes.astype(np.int64), c, MaxHinge(), k, bias)
-    solution, certificate = solve_classes(problem, monitor, solver)
+    solution = solve_classes(problem, monitor, solver)
+    certificate = solution.certificate
     if not np.isfinite(certificate.primal):
         raise _undecided(solution.ending, 0.5 * certificate.dual**-0.5)
     W, b, _ = solution.point

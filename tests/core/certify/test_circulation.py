@@ -12,7 +12,7 @@ from maxmargin.core.problem.class_losses import CLASS_LOSSES
 from maxmargin.core.problem.multiclass import MulticlassProblem
 from maxmargin.core.rows.rows import as_rows
 from maxmargin.core.solve.contract import Monitor
-from maxmargin.core.solve.many_class.driver import solve_classes
+from maxmargin.core.solve.many_class.form import solve_classes
 
 from ...class_helpers import RULES, class_problem, clouds
 
@@ -39,7 +39,7 @@ def test_anything_becomes_feasible(rule, seed, k):
 def test_a_small_residual_costs_the_dual_little(rule):
     X, y = clouds(120, 3, 4, seed=3)
     problem = class_problem(X, y, 1.0, rule)
-    solution, _ = solve_classes(problem, Monitor(tol=1e-10))
+    solution = solve_classes(problem, Monitor(tol=1e-10))
     W, b, beta = solution.point
     rng = np.random.default_rng(0)
     shaken = beta * (1.0 + 1e-4 * rng.standard_normal(beta.shape))
@@ -52,7 +52,7 @@ def test_a_small_residual_costs_the_dual_little(rule):
 def test_a_feasible_point_is_left_alone():
     X, y = clouds(60, 3, 4, seed=1)
     problem = class_problem(X, y, 1.0, ("max", "hinge"))
-    solution, _ = solve_classes(problem, Monitor(tol=1e-9))
+    solution = solve_classes(problem, Monitor(tol=1e-9))
     np.testing.assert_allclose(
         repair_classes(problem, solution.point.beta), solution.point.beta, atol=1e-12
     )
@@ -63,7 +63,8 @@ def test_the_middle_of_the_biases_of_separated_points():
     # only where a neighbour does not bind; the middle keeps all margins and sums to zero.
     X, y = np.array([[0.0], [4.0], [10.0]]), np.array([0, 1, 2])
     problem = class_problem(X, y, np.inf, ("max", "hinge"))
-    solution, certificate = solve_classes(problem, Monitor(tol=1e-9))
+    solution = solve_classes(problem, Monitor(tol=1e-9))
+    certificate = solution.certificate
     W, b, beta = solution.point
     assert certificate.holds(1e-9)
     assert b.sum() == pytest.approx(0.0, abs=1e-12)
@@ -74,7 +75,7 @@ def test_the_middle_of_the_biases_of_separated_points():
 def test_too_large_multipliers_prove_nothing():
     X, y = clouds(60, 3, 4, seed=1)
     problem = class_problem(X, y, 1.0, ("sum", "hinge"))
-    solution, _ = solve_classes(problem, Monitor(tol=1e-9))
+    solution = solve_classes(problem, Monitor(tol=1e-9))
     W, b, beta = solution.point
     assert not certify_classes(problem, W, b, 2.0 * beta).holds(1e-2)
     tilted = beta.copy()

@@ -7,7 +7,7 @@ from scipy import sparse
 from maxmargin.core.solve.contract import Ending, Monitor
 from maxmargin.core.solve.many_class import class_descent as module
 from maxmargin.core.solve.many_class.class_descent import ClassDescent, class_descent
-from maxmargin.core.solve.many_class.driver import choose_classes, solve_classes
+from maxmargin.core.solve.many_class.form import choose_classes, solve_classes
 
 from ...biases import BIASES
 from ...class_helpers import RULES, certificate_of, class_oracle, class_problem, clouds
@@ -24,7 +24,8 @@ def test_same_optimum_as_clarabel(C, rule, bias, weight):
     X += 2.0
     problem = class_problem(X, y, C, rule, bias, weight)
     best, W, _ = class_oracle(problem, X)
-    solution, certificate = solve_classes(problem, Monitor(tol=1e-6, max_iter=50_000), "descent")
+    solution = solve_classes(problem, Monitor(tol=1e-6, max_iter=50_000), "descent")
+    certificate = solution.certificate
     assert certificate.holds(1e-6), str(certificate)
     assert certificate.primal == pytest.approx(best, rel=2e-6)
     np.testing.assert_allclose(solution.point.W, W, atol=2e-3 * max(1, np.abs(W).max()))
@@ -38,10 +39,11 @@ def test_dense_sparse_and_float32_agree(rule):
         solve_classes(class_problem(kind, y, 0.3, rule), Monitor(tol=1e-8), "descent")
         for kind in (X.astype(np.float64), sparse.csr_matrix(X), X)
     ]
-    for solution, certificate in found:
+    for solution in found:
+        certificate = solution.certificate
         assert certificate.holds(1e-8)
-        np.testing.assert_allclose(solution.point.W, found[0][0].point.W, atol=1e-3)
-        assert certificate.primal == pytest.approx(found[0][1].primal, rel=1e-7)
+        np.testing.assert_allclose(solution.point.W, found[0].point.W, atol=1e-3)
+        assert certificate.primal == pytest.approx(found[0].certificate.primal, rel=1e-7)
 
 
 def test_single_precision_hands_over_to_double(monkeypatch):
@@ -72,9 +74,9 @@ def test_leaps_save_epochs():
 def test_the_answer_does_not_depend_on_the_seed_or_the_start():
     X, y = clouds(150, 6, 4, seed=9)
     problem = class_problem(X, y, 0.5)
-    first, _ = solve_classes(problem, Monitor(tol=1e-9, seed=0), "descent")
-    other, _ = solve_classes(problem, Monitor(tol=1e-9, seed=77), "descent")
-    warm, _ = solve_classes(problem, Monitor(tol=1e-9), "descent", other.point)
+    first = solve_classes(problem, Monitor(tol=1e-9, seed=0), "descent")
+    other = solve_classes(problem, Monitor(tol=1e-9, seed=77), "descent")
+    warm = solve_classes(problem, Monitor(tol=1e-9), "descent", other.point)
     np.testing.assert_allclose(first.point.W, other.point.W, atol=1e-4)
     np.testing.assert_allclose(first.point.b, other.point.b, atol=1e-4)
     assert warm.n_iter < 0.5 * first.n_iter
@@ -99,8 +101,9 @@ def test_empty_rows_constant_columns_and_absent_weights():
     problem = class_problem(X, y, 1.0, weight=weight)
     kept = weight > 0
     smaller = class_problem(X[kept], y[kept], 1.0)
-    a, proof = solve_classes(problem, Monitor(tol=1e-8), "descent")
-    b, _ = solve_classes(smaller, Monitor(tol=1e-8), "descent")
+    a = solve_classes(problem, Monitor(tol=1e-8), "descent")
+    proof = a.certificate
+    b = solve_classes(smaller, Monitor(tol=1e-8), "descent")
     assert proof.holds(1e-8)
     np.testing.assert_allclose(a.point.W, b.point.W, atol=1e-3)
     assert not a.point.beta[~kept].any()

@@ -9,7 +9,7 @@ from maxmargin.core.problem.losses import Logistic
 from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.rows.rows import as_rows
 from maxmargin.core.solve.contract import Ending, Monitor
-from maxmargin.core.solve.softmax.driver import certify_logistic, solve_logistic
+from maxmargin.core.solve.softmax.form import certify_logistic, solve_logistic
 from maxmargin.core.solve.softmax.path_state import Known, PathState
 
 from ...helpers import cloud
@@ -35,8 +35,9 @@ def along(make, memory, tol, **other):
     start, found, steps = None, [], []
     for C in CS:
         monitor = Monitor(tol=tol, max_iter=1000)
-        solution, certificate = solve_logistic(make(C, **other), monitor, "newton", start, memory)
-        start = solution.W, solution.b
+        solution = solve_logistic(make(C, **other), monitor, "newton", start, memory)
+        certificate = solution.certificate
+        start = solution.point.W, solution.point.b
         found.append((solution, certificate))
         steps.append(solution.n_iter)
     return found, steps
@@ -44,7 +45,7 @@ def along(make, memory, tol, **other):
 
 @pytest.mark.parametrize("make", [several, two])
 def test_carried_pairs_lead_to_the_same_optimum(make):
-    cold = [solve_logistic(make(C), Monitor(tol=1e-9, max_iter=1000))[1] for C in CS]
+    cold = [solve_logistic(make(C), Monitor(tol=1e-9, max_iter=1000)).certificate for C in CS]
     warm, _ = along(make, PathState(), 1e-9)
     for one, (solution, other) in zip(cold, warm, strict=True):
         assert solution.ending is Ending.REACHED
@@ -57,8 +58,8 @@ def test_carried_pairs_save_steps():
     start, without = None, []
     for C in CS:
         monitor = Monitor(tol=1e-6, max_iter=1000)
-        solution, _ = solve_logistic(several(C), monitor, "newton", start)
-        start = solution.W, solution.b
+        solution = solve_logistic(several(C), monitor, "newton", start)
+        start = solution.point.W, solution.point.b
         without.append(solution.n_iter)
     assert sum(with_memory) < 0.9 * sum(without)
 
@@ -85,7 +86,7 @@ def test_an_estimate_is_about_right(make, dtype, estimate):
     found, _ = along(make, PathState(estimate), 1e-3, dtype=dtype)
     for C, (solution, certificate) in zip(CS, found, strict=True):
         problem = make(C)
-        _, sharp = solve_logistic(problem, Monitor(tol=1e-9, max_iter=1000))
+        sharp = solve_logistic(problem, Monitor(tol=1e-9, max_iter=1000)).certificate
         assert solution.ending in (Ending.ESTIMATED, Ending.REACHED)
         assert (certificate is None) == (solution.ending is Ending.ESTIMATED)
         error = objective(problem, solution) - sharp.primal
@@ -104,9 +105,7 @@ def test_a_memory_holds_no_rows():
 
 def test_an_interrupted_search_leaves_the_memory_as_it_was(monkeypatch):
     memory = PathState(1e-5)
-    first, _ = solve_logistic(
-        several(1.0), Monitor(tol=1e-3, max_iter=1000), "newton", None, memory
-    )
+    first = solve_logistic(several(1.0), Monitor(tol=1e-3, max_iter=1000), "newton", None, memory)
     before = memory.known
     monitor = Monitor(tol=1e-12, max_iter=1000)
 
@@ -114,9 +113,8 @@ def test_an_interrupted_search_leaves_the_memory_as_it_was(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(monitor, "step", pressed)
-    solution, certificate = solve_logistic(
-        several(100.0), monitor, "newton", (first.W, first.b), memory
-    )
+    solution = solve_logistic(several(100.0), monitor, "newton", first.point, memory)
+    certificate = solution.certificate
     assert solution.ending is Ending.INTERRUPTED
     assert certificate is not None
     assert memory.known is before
@@ -124,10 +122,10 @@ def test_an_interrupted_search_leaves_the_memory_as_it_was(monkeypatch):
 
 def objective(problem, solution) -> float:
     if isinstance(problem, Problem):
-        return certify_logistic(problem, solution.W[0], float(solution.b[0])).primal
-    s = problem.rows.X.astype(float) @ solution.W.T + solution.b
+        return certify_logistic(problem, solution.point.W[0], float(solution.point.b[0])).primal
+    s = problem.rows.X.astype(float) @ solution.point.W.T + solution.point.b
     loss = np.logaddexp.reduce(s, axis=1) - s[np.arange(len(s)), problem.y]
-    return 0.5 * float((solution.W**2).sum()) + float(problem.c @ loss)
+    return 0.5 * float((solution.point.W**2).sum()) + float(problem.c @ loss)
 
 
 def without_weights(problem) -> float:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
@@ -13,6 +15,7 @@ import numpy as np
 
 from ..certify.certificate import Certificate
 from ..problem.problem import Problem
+from .threads import one_blas_thread
 
 Solver = TypeVar("Solver", bound=Callable)
 
@@ -31,6 +34,13 @@ class ClassPoint(NamedTuple):
     W: np.ndarray
     b: np.ndarray
     beta: np.ndarray
+
+
+class ClassWeights(NamedTuple):
+    """Weights and biases alone, where multipliers follow from them: one row for two classes."""
+
+    W: np.ndarray
+    b: np.ndarray
 
 
 class Step(NamedTuple):
@@ -126,17 +136,68 @@ class Monitor:
             )
 
 
+class Proved(NamedTuple):
+    """A feasible point with its proof, and what a form knows besides.
+
+    Where a search stopped at an estimate there is no certificate.
+    """
+
+    point: Any  # Point, ClassPoint or ClassWeights
+    certificate: Any  # a Certificate, or None
+    scores: np.ndarray | None = None  # of two classes, w·x without the bias
+    slacks: np.ndarray | None = None  # of k classes, every row's worst and summed: (n, 2)
+
+    @property
+    def gap(self) -> float:
+        return np.inf if self.certificate is None else self.certificate.relative_gap
+
+
 @dataclass(frozen=True)
 class Solution:
-    """A point with its scores Xw, why the solver stopped, and what it recorded on the way."""
+    """What was proved, why the solver stopped, and what it recorded on the way."""
 
-    point: Point
-    scores: np.ndarray
+    point: Any
+    certificate: Any  # a Certificate, but where Ending.ESTIMATED says that there is none
+    scores: Any
+    slacks: Any
     ending: Ending
     solver: str
     why: str
     n_iter: int
     history: list[Step]
+
+
+class Form(ABC):
+    """A kind of problem: what the driver must know to solve and prove it."""
+
+    # name → solver(problem, monitor, start), which returns a point and why it stopped
+    solvers: Mapping[str, Callable]
+    # How often a solver goes on more strictly when the proof falls short of its own estimate.
+    encores: int = 0
+
+    @abstractmethod
+    def plan(self, problem: Any) -> tuple[str, str]:
+        """The name of the solver that suits the problem, and the reason."""
+
+    @abstractmethod
+    def finish(self, problem: Any, point: Any, tol: float) -> Proved:
+        """The point made feasible, with the best bias, and the proof of how good it is."""
+
+    def check(self, problem: Any, name: str) -> None:
+        """Refuse, in words, what a solver cannot do, before it begins."""
+        return None
+
+    def run(self, name: str, problem: Any, monitor: Monitor, start: Any) -> tuple[Any, Ending]:
+        """A solver's point, or what it has proved itself, and why it stopped."""
+        return self.solvers[name](problem, monitor, start)
+
+    def fall_backs(self, problem: Any, name: str) -> tuple[str, ...]:
+        """Solvers to try, in turn, where the one that was planned falls short."""
+        return ()
+
+    def threads(self, problem: Any) -> AbstractContextManager:
+        """Small products are faster in one thread, and folds run side by side."""
+        return one_blas_thread()
 
 
 def serves(*losses: Any) -> Callable[[Solver], Solver]:

@@ -21,7 +21,7 @@ from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import costs
 from ...core.rows.rows import DenseRows
 from ...core.solve.contract import ClassPoint, Ending, Monitor, settled
-from ...core.solve.many_class.driver import solve_classes
+from ...core.solve.many_class.form import solve_classes
 from ..fitting import note
 from ..svm import joint as svm_joint
 from ..svm.joint import dual_coef
@@ -68,7 +68,7 @@ def _solve(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor):
     try:
         for power in range(ENCORES):
             monitor.tol = EXACT if small else tol * CLOSER**power
-            solution, _ = solve_classes(problem, monitor, "auto", start)
+            solution = solve_classes(problem, monitor, "auto", start)
             start = solution.point
             beta, b, F = _uncentred(problem, points, start, slacks)
             certificate = certify_kernel_classes(problem, points, None, b, beta, slacks, F)

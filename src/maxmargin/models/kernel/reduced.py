@@ -11,7 +11,7 @@ from ...core.certify.kernelised import Scored
 from ...core.certify.repair import repair
 from ...core.kernels.kernel_block import KernelPoints
 from ...core.solve.contract import Ending, Monitor
-from ...core.solve.kernel.driver import solve_kernel
+from ...core.solve.kernel.form import dual_point, solve_kernel
 from ..fitting import note
 from ..svm.reduced import Machines, count_machines, dual_coef, questions, together
 from . import two_class as kernel_two
@@ -31,10 +31,12 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
     warm = model.warm_start and getattr(model, "alpha_", np.empty(0)).shape == (n, count)
     machines, whole = Machines(n, count), kernel_two.pose(model, points, codes, weight)
     for q, (problem, some) in enumerate(questions(model, codes, whole, part)):
-        start = repair(problem, model.alpha_[some, q]) if warm else None
-        solution, certificate = solve_kernel(problem, monitor, model.cache_mb, start)
-        norm = float(solution.alpha * problem.y @ solution.scores)
-        machines.add(problem, some, solution.alpha, solution.scores, solution.b, norm, certificate)
+        start = dual_point(repair(problem, model.alpha_[some, q])) if warm else None
+        solution = solve_kernel(problem, monitor, model.cache_mb, start)
+        certificate = solution.certificate
+        _, b, alpha = solution.point
+        norm = float(alpha * problem.y @ solution.scores)
+        machines.add(problem, some, alpha, solution.scores, b, norm, certificate)
         machines.end(solution.ending)
     machines.keep(model)
     note(model, replace(solution, n_iter=max(1, monitor.n_iter)), together(model, machines.parts))

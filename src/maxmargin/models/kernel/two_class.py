@@ -14,7 +14,7 @@ from ...core.problem.kernelised import KernelProblem
 from ...core.problem.losses import Hinge
 from ...core.problem.problem import costs
 from ...core.solve.contract import Ending, Monitor
-from ...core.solve.kernel.driver import solve_kernel
+from ...core.solve.kernel.form import dual_point, solve_kernel
 from ..fitting import note
 from ..svm import two_class as svm_two
 
@@ -30,10 +30,12 @@ def pose(model, points: KernelPoints, codes, weight) -> KernelProblem:
 def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
     problem = pose(model, points, codes, weight)
     warm = model.warm_start and getattr(model, "alpha_", np.empty(0)).shape == problem.y.shape
-    start = repair(problem, model.alpha_) if warm else None
-    solution, certificate = solve_kernel(problem, monitor, model.cache_mb, start)
-    norm = float(solution.alpha * problem.y @ solution.scores)
-    svm_two.keep(model, problem, solution.alpha, solution.scores, solution.b, norm)
+    start = dual_point(repair(problem, model.alpha_)) if warm else None
+    solution = solve_kernel(problem, monitor, model.cache_mb, start)
+    certificate = solution.certificate
+    _, b, alpha = solution.point
+    norm = float(alpha * problem.y @ solution.scores)
+    svm_two.keep(model, problem, alpha, solution.scores, b, norm)
     note(model, solution, certificate)
     return solution.ending
 

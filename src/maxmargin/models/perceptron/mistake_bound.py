@@ -11,7 +11,7 @@ from ...core.problem.losses import Hinge
 from ...core.problem.problem import Bias, Problem, costs
 from ...core.rows.rows import as_rows, scores, sqnorms
 from ...core.solve.contract import Monitor
-from ...core.solve.two_class.driver import solve
+from ...core.solve.two_class.form import solve
 from ..bias_column import about_bias, by_class, with_ones
 from ..validation import EstimatorStandIn, check_training, positive
 
@@ -77,7 +77,8 @@ def _widest_two(X, codes, k, fit_intercept, monitor):
     rows, y = as_rows(with_ones(X) if fit_intercept else X), np.where(codes == 1, 1.0, -1.0)
     problem = Problem(rows, y, costs(np.inf, None, len(y)), Hinge(), Bias.NONE)
     try:
-        solution, certificate = solve(problem, monitor)
+        solution = solve(problem, monitor)
+        certificate = solution.certificate
     except NotSeparableError as error:
         raise NotSeparableError(by_class(error.proof) if fit_intercept else error.proof) from None
     w = solution.point.w
@@ -100,7 +101,8 @@ def _widest_many(X, codes, k, fit_intercept, monitor):
     V = differences(Z, codes, k)
     n = V.shape[0]
     problem = Problem(as_rows(V), np.ones(n), costs(np.inf, None, n), Hinge(), Bias.NONE)
-    solution, certificate = solve(problem, monitor)
+    solution = solve(problem, monitor)
+    certificate = solution.certificate
     flat = solution.point.w
     margin = float(scores(as_rows(V), flat).min() / np.linalg.norm(flat)) / np.sqrt(2.0)
     W = flat.reshape(k, -1)

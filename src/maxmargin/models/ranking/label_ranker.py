@@ -13,7 +13,7 @@ from ...core.problem.problem import Bias
 from ...core.rows.class_products import score_chunks
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import ClassPoint
-from ...core.solve.ranking.driver import LABEL_SOLVERS, solve_label_pairs
+from ...core.solve.ranking.form import LABEL_SOLVERS, solve_label_pairs
 from ..fitting import make_monitor, note, warn_unless_reached
 from ..stored import LINEAR, PAIRS, SOLVED
 from ..svm.two_class import kinds_of
@@ -118,7 +118,8 @@ class LabelRanker(BaseEstimator):
             self.classes_ = pairs.classes
             problem = self._pose(X, pairs, sample_weight)
             start = self._start(problem) if warm else None
-            solution, certificate = solve_label_pairs(problem, monitor, self.solver, start)
+            solution = solve_label_pairs(problem, monitor, self.solver, start)
+            certificate = solution.certificate
             self._note(problem, solution, certificate)
         warn_unless_reached(self, solution.ending, certificate)
         return self

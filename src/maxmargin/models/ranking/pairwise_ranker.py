@@ -17,7 +17,7 @@ from ...core.rows.pairs import PairRows
 from ...core.rows.rows import as_rows, scores, shape, size_of
 from ...core.solve.contract import Ending, Monitor, Point
 from ...core.solve.ranking.graded import solve_grades
-from ...core.solve.two_class.driver import SOLVERS, solve
+from ...core.solve.two_class.form import SOLVERS, solve
 from ..fitting import make_monitor, note, warn_unless_reached
 from ..stored import PAIRS, SEEN, SOLVED
 from ..svm.two_class import support_kinds
@@ -141,7 +141,8 @@ class PairwiseRanker(BaseEstimator):
 
     def _fit_listed(self, problem: Problem, monitor: Monitor) -> Ending:
         start = self._start(problem) if self.warm_start else None
-        solution, certificate = solve(problem, monitor, self.solver, start)
+        solution = solve(problem, monitor, self.solver, start)
+        certificate = solution.certificate
         w, _, alpha = solution.point
         self.coef_, self.alpha_ = w, alpha
         self.slack_ = np.where(problem.c > 0, np.maximum(0.0, 1.0 - solution.scores), 0.0)
@@ -153,7 +154,8 @@ class PairwiseRanker(BaseEstimator):
 
     def _fit_graded(self, problem: GradedProblem, monitor: Monitor) -> Ending:
         warm = self.warm_start and getattr(self, "coef_", np.empty(0)).shape == problem.shape[1:]
-        solution, certificate, width = solve_grades(problem, monitor, self.coef_ if warm else None)
+        solution, width = solve_grades(problem, monitor, self.coef_ if warm else None)
+        certificate = solution.certificate
         for name in ("alpha_", "slack_", "support_", "support_kind_"):
             self.__dict__.pop(name, None)
         self.coef_, self._width = solution.point.w, width

@@ -13,7 +13,7 @@ from ...core.problem.losses import Logistic
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import Bias, Problem, costs
 from ...core.rows.rows import as_rows
-from ...core.solve.softmax.driver import SOLVERS, certify_logistic, solve_logistic
+from ...core.solve.softmax.form import SOLVERS, certify_logistic, solve_logistic
 from ...core.solve.softmax.path_state import PathState
 from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
 from ..stored import LINEAR, SOLVED
@@ -122,10 +122,11 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             one_of("solver", self.solver, ["auto", *SOLVERS])
             problem = self._problem(X, codes, weight, len(classes))
             start = self._start(problem) if self.warm_start else None
-            solution, certificate = solve_logistic(problem, monitor, self.solver, start, memory)
+            solution = solve_logistic(problem, monitor, self.solver, start, memory)
+            certificate = solution.certificate
             self.classes_ = classes
-            self.coef_ = solution.W
-            self.intercept_ = solution.b
+            self.coef_ = solution.point.W
+            self.intercept_ = solution.point.b
             note(self, solution, certificate)
         if certificate is not None:
             warn_unless_reached(self, solution.ending, certificate)

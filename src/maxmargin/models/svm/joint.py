@@ -14,7 +14,7 @@ from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import costs
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import ClassPoint, Ending, Monitor
-from ...core.solve.many_class.driver import CLASS_SOLVERS, solve_classes
+from ...core.solve.many_class.form import CLASS_SOLVERS, solve_classes
 from ..claim import best_claim
 from ..fitting import make_monitor, note
 from ..validation import one_of
@@ -33,7 +33,8 @@ def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
     one_of("solver", model.solver, ["auto", *CLASS_SOLVERS])
     problem = pose(model, X, codes, weight)
     start = _start(model, problem) if model.warm_start else None
-    solution, certificate = solve_classes(problem, monitor, model.solver, start)
+    solution = solve_classes(problem, monitor, model.solver, start)
+    certificate = solution.certificate
     W, b, beta = solution.point
     model.coef_ = W
     keep(model, problem, beta, solution.slacks, b, float(np.sum(W * W)))
@@ -112,7 +113,8 @@ def recertify(model, X, codes, weight) -> Certificate:
     start = ClassPoint(W, b, none if beta is None else beta)
 
     def seek() -> tuple[float, Certificate]:
-        solution, certificate = solve_classes(problem, monitor, "auto", start)
+        solution = solve_classes(problem, monitor, "auto", start)
+        certificate = solution.certificate
         return certificate.primal, prove(solution.point.beta)
 
     best = first_that_proves(

@@ -18,7 +18,7 @@ from ...core.certify.conclude import sum_of
 from ...core.problem.problem import Problem
 from ...core.rows.rows import take
 from ...core.solve.contract import Ending, Monitor, Point
-from ...core.solve.two_class.driver import SOLVERS, solve
+from ...core.solve.two_class.form import SOLVERS, solve
 from ..fitting import note
 from ..validation import one_of
 from . import two_class as svm_two
@@ -104,7 +104,8 @@ def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
         start = None
         if warm:
             start = Point(model.coef_[q], float(model.intercept_[q]), model.alpha_[some, q])
-        solution, certificate = solve(problem, monitor, model.solver, start)
+        solution = solve(problem, monitor, model.solver, start)
+        certificate = solution.certificate
         w, b, alpha = solution.point
         coef[q] = w
         machines.add(problem, some, alpha, solution.scores, b, float(w @ w), certificate)

@@ -12,7 +12,7 @@ from ...core.problem.losses import LOSSES, boxed
 from ...core.problem.problem import Problem, costs
 from ...core.rows.rows import as_rows, scores
 from ...core.solve.contract import Ending, Monitor, Point
-from ...core.solve.two_class.driver import SOLVERS, solve
+from ...core.solve.two_class.form import SOLVERS, solve
 from ..claim import best_claim
 from ..fitting import make_monitor, note
 from ..validation import one_of
@@ -32,7 +32,8 @@ def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
     one_of("solver", model.solver, ["auto", *SOLVERS])
     problem = pose(model, X, codes, weight)
     start = _start(model, problem) if model.warm_start else None
-    solution, certificate = solve(problem, monitor, model.solver, start)
+    solution = solve(problem, monitor, model.solver, start)
+    certificate = solution.certificate
     w, b, alpha = solution.point
     model.coef_ = w[None, :]
     keep(model, problem, alpha, solution.scores, b, float(w @ w))
@@ -105,7 +106,8 @@ def proved(model, problem: Problem, w, b: float, alpha: np.ndarray | None) -> Ce
     start = Point(w, b, np.zeros(len(problem.y)) if alpha is None else alpha)
 
     def seek() -> tuple[float, Certificate]:
-        solution, certificate = solve(problem, monitor, "auto", start)
+        solution = solve(problem, monitor, "auto", start)
+        certificate = solution.certificate
         return certificate.primal, certify(problem, w, b, solution.point.alpha)
 
     return best_claim(best_proof(problem, w, b, alpha), monitor, seek)

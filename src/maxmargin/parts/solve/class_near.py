@@ -23,7 +23,7 @@ from scipy import sparse
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import Ending, Monitor, OutOfBudget
-from ...core.solve.many_class.driver import solve_classes
+from ...core.solve.many_class.form import solve_classes
 from ..parts import Parts
 from .class_cells import (
     BETWEEN,
@@ -263,7 +263,8 @@ class NearSearch:
         inner = Monitor(
             tol, max_iter=10 * self.monitor.max_iter, max_seconds=left, seed=machine.seed
         )
-        solution, proof = solve_classes(problem, inner)
+        solution = solve_classes(problem, inner)
+        proof = solution.certificate
         if solution.ending is Ending.INTERRUPTED:
             raise KeyboardInterrupt
         self.W, self.b, self.beta = solution.point

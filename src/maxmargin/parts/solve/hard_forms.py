@@ -18,8 +18,8 @@ from ...core.problem.multiclass import MulticlassProblem, summary
 from ...core.problem.problem import Problem, costs, two_class_summary
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import Monitor
-from ...core.solve.many_class.driver import solve_classes
-from ...core.solve.two_class.driver import solve
+from ...core.solve.many_class.form import solve_classes
+from ...core.solve.two_class.form import solve
 from .class_tasks import ClassSpec
 from .hard_tasks import HeldRows
 from .hinge_tasks import BinarySpec

@@ -170,7 +170,8 @@ class _Rounds:
         problem = self.form.problem(self.kept)
         start = None if self.point is None else self.point._replace(**{self.form.name: self.alpha})
         try:
-            solution, certificate = self.form.solve(problem, inner, start)
+            solution = self.form.solve(problem, inner, start)
+            certificate = solution.certificate
         except NotSeparableError as error:
             raise NotSeparableError(self._of_all(error.proof)) from None
         finally:

@@ -7,7 +7,7 @@ import numpy as np
 from ...core.certify.conclude import lengthened
 from ...core.solve.contract import Ending, Monitor, settled
 from ...core.solve.threads import one_blas_thread
-from ...core.solve.two_class.driver import NEWTON_COLUMNS, SOFT
+from ...core.solve.two_class.form import NEWTON_COLUMNS, SOFT
 from ..certify.two_class import best_bias_parts, certify_parts, prove_parts, repair_parts
 from ..parts import Parts, need_weight
 from .hard_margin import solve_hard

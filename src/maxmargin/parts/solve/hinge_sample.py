@@ -20,7 +20,7 @@ from ...core.rows.gram import column_gram
 from ...core.rows.rows import DenseRows, Rows, as_csr, as_rows, scores, shape, size_of, take
 from ...core.solve.contract import Monitor
 from ...core.solve.softmax.hessian_models import Diagonal, Factored, Thin
-from ...core.solve.two_class.driver import solve
+from ...core.solve.two_class.form import solve
 from ..parts import Parts
 from .hinge_tasks import BinarySpec, BinaryState, Census
 from .tasks import ask
@@ -144,7 +144,8 @@ class HeldSample:
             self.problem.rows, self.problem.y, costs, self.machine.loss, self.machine.bias
         )
         monitor = Monitor(tol=max(tol, ROUGH), max_seconds=seconds, seed=self.machine.seed)
-        found, proof = solve(problem, monitor)
+        found = solve(problem, monitor)
+        proof = found.certificate
         point, self.primal = found.point, proof.primal
         return point.w, point.b
 

@@ -23,7 +23,7 @@ from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import Bias, Problem, costs
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import Ending, Monitor, OutOfBudget
-from ...core.solve.softmax.driver import newton_search
+from ...core.solve.softmax.form import newton_search
 from ...core.solve.softmax.smooth import LogisticLoss, SoftmaxLoss
 from ..parts import Block, Parts
 

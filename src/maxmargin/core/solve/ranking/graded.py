@@ -21,7 +21,8 @@ from ...problem.problem import Bias
 from ...rows.graded import between, by_score, count, ramp, sample_between
 from ...rows.pairs import PairRows
 from ...rows.rows import combine, scores
-from ..contract import Ending, Monitor, OutOfBudget, Point, Solution, settled
+from ..contract import Ending, Monitor, OutOfBudget, Point, Proved, Solution
+from ..driver import conclude
 from ..threads import one_blas_thread
 from ..two_class.direction import newton_direction
 
@@ -46,8 +47,8 @@ PATIENCE, NARROWEST = 20, 1e-14
 
 def solve_grades(
     problem: GradedProblem, monitor: Monitor, start: np.ndarray | None = None
-) -> tuple[Solution, Certificate, float]:
-    """The best w found, its proof, and the width δ that the proof needs."""
+) -> tuple[Solution, float]:
+    """The best w found with its proof, and the width δ that the proof needs."""
     monitor.solver = "rounded corner"
     run = _Run(problem, monitor, start)
     with one_blas_thread(), np.errstate(all="ignore"):
@@ -57,13 +58,11 @@ def solve_grades(
             ending = stop.ending
         except KeyboardInterrupt:
             ending = Ending.INTERRUPTED
-        best = certify_grades(problem, run.best_w, run.best_width)
-    ending = settled(ending, best.certificate, monitor.tol)
+        found = certify_grades(problem, run.best_w, run.best_width)
     why = f"{problem.grades.pairs} pairs implied by grades: they are counted, not listed"
     point = Point(run.best_w, 0.0, np.empty(0))
-    count = max(1, monitor.n_iter)
-    solution = Solution(point, best.scores, ending, monitor.solver, why, count, monitor.history)
-    return solution, best.certificate, run.best_width
+    best = Proved(point, found.certificate, found.scores)
+    return conclude(best, ending, monitor.solver, why, monitor), run.best_width
 
 
 class _Run:

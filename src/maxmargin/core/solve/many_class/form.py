@@ -1,4 +1,4 @@
-"""Which solver for k classes, and why; then run it, prove the result, and fall back if needed.
+"""k classes at once: which solver, and why; and how its point is made feasible and proved.
 
 newton    few unknowns, k(d+1): Newton's method on all of them at once
 descent   many rows or many columns: dual block coordinate descent
@@ -7,12 +7,9 @@ descent   many rows or many columns: dual block coordinate descent
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from ...certify.certificate import Certificate
 from ...certify.circulation import repair_classes, ties_all_classes
 from ...certify.class_bias import middle_biases
 from ...certify.conclude import first_that_proves, lengthened
@@ -20,8 +17,8 @@ from ...certify.multiclass import certify_classes
 from ...problem.class_losses import boxed_classes, class_value
 from ...problem.multiclass import MulticlassProblem
 from ...rows.rows import combine, sqnorms
-from ..contract import ClassPoint, Ending, Monitor, Step, settled
-from ..threads import one_blas_thread
+from ..contract import ClassPoint, Form, Monitor, Proved, Solution
+from ..driver import drive
 from .class_descent import class_descent
 from .class_newton import class_newton
 from .hard_classes import hard_margin_classes, unit_class_margin
@@ -46,19 +43,6 @@ FALL_BACK, MOST_DENSE = 3e7, 5e8
 ENCORES = 5
 
 
-@dataclass(frozen=True)
-class ClassSolution:
-    """A point with its rows' worst and summed slacks (n, 2), and how the solver got there."""
-
-    point: ClassPoint
-    slacks: np.ndarray
-    ending: Ending
-    solver: str
-    why: str
-    n_iter: int
-    history: list[Step]
-
-
 def choose_classes(problem: MulticlassProblem) -> tuple[str, str]:
     """The solver's name and the reason for it."""
     n, d = problem.shape
@@ -80,16 +64,44 @@ def stiffness(problem: MulticlassProblem) -> float:
     return float(problem.c.mean()) * q
 
 
-class Finished(NamedTuple):
-    """A feasible point, its certificate, and its rows' worst and summed slacks (n, 2)."""
+class ManyClassForm(Form):
+    """k classes at once: one weight vector per class, a multiplier for every wrong class."""
 
-    point: ClassPoint
-    certificate: Certificate
-    slacks: np.ndarray
+    solvers = CLASS_SOLVERS
+    encores = ENCORES
 
-    def or_better(self, other: Finished) -> Finished:
-        closer = other.certificate.relative_gap < self.certificate.relative_gap
-        return other if closer else self
+    def plan(self, problem: MulticlassProblem) -> tuple[str, str]:
+        return choose_classes(problem)
+
+    def finish(self, problem: MulticlassProblem, point: ClassPoint, tol: float) -> Proved:
+        return finish_classes(problem, point, tol)
+
+    def check(self, problem: MulticlassProblem, name: str) -> None:
+        n, d = problem.shape
+        if name == "newton" and n * d > MOST_DENSE:
+            raise ValueError(
+                f"solver='newton' holds X as a dense array, which for {n} rows and {d} columns "
+                f"takes {8e-9 * n * d:.0f} GB. Use solver='descent', or leave the choice to 'auto'."
+            )
+
+    def run(self, name: str, problem: MulticlassProblem, monitor: Monitor, start):
+        if problem.hard:
+            return hard_margin_classes(problem, monitor, start, CLASS_SOLVERS[name])
+        n, d = problem.shape
+        tol = monitor.tol
+        if name == "newton" and n * problem.k * (d + 1) <= TINY:
+            monitor.tol = min(tol, EXACT if boxed_classes(problem.loss) else 1e-3 * EXACT)
+        try:
+            return CLASS_SOLVERS[name](problem, monitor, start)
+        finally:
+            monitor.tol = tol
+
+    def fall_backs(self, problem: MulticlassProblem, name: str) -> tuple[str, ...]:
+        n, d = problem.shape
+        return ("newton",) if name == "descent" and n * d <= FALL_BACK else ()
+
+
+MANY_CLASS = ManyClassForm()
 
 
 def solve_classes(
@@ -97,71 +109,12 @@ def solve_classes(
     monitor: Monitor,
     solver: str = "auto",
     start: ClassPoint | None = None,
-) -> tuple[ClassSolution, Certificate]:
-    """Run the solver, return its point made feasible, and the proof of how good it is."""
-    name, why = (solver, "asked for by name") if solver != "auto" else choose_classes(problem)
-    if name == "newton":
-        _refuse_too_large(problem)
-    monitor.solver, tol = name, monitor.tol
-    with one_blas_thread(), np.errstate(all="ignore"):
-        point, ending = _run(name, problem, monitor, start)
-        best = finish_classes(problem, point, tol)
-        for encore in range(ENCORES):
-            if best.certificate.holds(tol) or ending is not Ending.REACHED:
-                break
-            monitor.tol = tol * 0.3 ** (encore + 1)
-            point, ending = _run(name, problem, monitor, best.point)
-            monitor.tol = tol
-            best = best.or_better(finish_classes(problem, point, tol))
-        gap = best.certificate.relative_gap
-        unproved = not best.certificate.holds(tol) and ending in (Ending.REACHED, Ending.STALLED)
-        if (
-            solver == "auto"
-            and name == "descent"
-            and unproved
-            and _dense_size(problem) <= FALL_BACK
-        ):
-            monitor.solver = "newton"
-            point, ended = _run("newton", problem, monitor, best.point)
-            best = best.or_better(finish_classes(problem, point, tol))
-            if best.certificate.relative_gap < gap:
-                why = f"descent stopped at a relative gap of {gap:.1e}"
-                name, ending = "newton", ended
-    ending = settled(ending, best.certificate, tol)
-    count = max(1, monitor.n_iter)
-    solution = ClassSolution(best.point, best.slacks, ending, name, why, count, monitor.history)
-    return solution, best.certificate
+) -> Solution:
+    """Solve all classes at once."""
+    return drive(MANY_CLASS, problem, monitor, solver, start)
 
 
-def _dense_size(problem: MulticlassProblem) -> int:
-    n, d = problem.shape
-    return n * d
-
-
-def _refuse_too_large(problem: MulticlassProblem) -> None:
-    n, d = problem.shape
-    if _dense_size(problem) > MOST_DENSE:
-        raise ValueError(
-            f"solver='newton' holds X as a dense array, which for {n} rows and {d} columns takes "
-            f"{8e-9 * n * d:.0f} GB. Use solver='descent', or leave the choice to 'auto'."
-        )
-
-
-def _run(name, problem, monitor, start) -> tuple[ClassPoint, Ending]:
-    if problem.hard:
-        return hard_margin_classes(problem, monitor, start, CLASS_SOLVERS[name])
-    n, d = problem.shape
-    tol = monitor.tol
-    if name == "newton" and n * problem.k * (d + 1) <= TINY:
-        hinge = boxed_classes(problem.loss)
-        monitor.tol = min(tol, EXACT if hinge else 1e-3 * EXACT)
-    try:
-        return CLASS_SOLVERS[name](problem, monitor, start)
-    finally:
-        monitor.tol = tol
-
-
-def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) -> Finished:
+def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) -> Proved:
     """Feasible multipliers, biases in the middle of the optimal ones, and the certificate."""
     W, b, beta = point
     if not (np.isfinite(W).all() and np.isfinite(b).all()):  # overflow: the origin is better
@@ -188,7 +141,7 @@ def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) ->
     return lengthened(found, tol, lambda t: _prove(problem, t * W, t * b, beta))
 
 
-def _prove(problem: MulticlassProblem, W, b, beta) -> Finished:
+def _prove(problem: MulticlassProblem, W, b, beta) -> Proved:
     slacks = np.empty((len(problem.y), 2))
     certificate = certify_classes(problem, W, b, beta, slacks)
-    return Finished(ClassPoint(W, b, beta), certificate, slacks)
+    return Proved(ClassPoint(W, b, beta), certificate, slacks=slacks)

@@ -1,4 +1,4 @@
-"""Which solver for a kernel machine, and why; then run it, prove the result, go on if need be.
+"""Two classes under a kernel: which solver, and why; how it goes on until its point is proved.
 
 linear    k(x, z) = x·z: the linear solvers on the rows themselves
 factor    few rows: K = ZZᵀ once, then the linear solvers on Z, exact to rounding
@@ -7,12 +7,12 @@ blocks    many rows: block descent on the dual with a bounded cache of rows of K
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...certify.bias import best_bias
-from ...certify.certificate import Certificate
 from ...certify.conclude import first_that_proves
 from ...certify.kernelised import certify_kernel, kernel_inseparability, kernel_scores
 from ...certify.repair import repair
@@ -22,9 +22,9 @@ from ...kernels.gram_cache import cache_of
 from ...problem.kernelised import KernelProblem
 from ...problem.problem import Problem
 from ...rows.rows import DenseRows, as_rows
-from ..contract import Ending, Monitor, Step, settled
-from ..threads import one_blas_thread
-from ..two_class.driver import solve
+from ..contract import Ending, Form, Monitor, Point, Proved, Solution
+from ..driver import drive
+from ..two_class.form import solve
 from .kernel_descent import DualPoint, descend
 from .kernel_hard import descend_hard, gram, refuse, refuse_twins
 
@@ -39,20 +39,6 @@ SINGLE = 1e-5
 ENCORES = 4
 
 
-@dataclass(frozen=True)
-class KernelSolution:
-    """Multipliers, bias and scores Kβ, why the solver stopped, and what it recorded."""
-
-    alpha: np.ndarray
-    b: float
-    scores: np.ndarray
-    ending: Ending
-    solver: str
-    why: str
-    n_iter: int
-    history: list[Step]
-
-
 def choose_kernel(problem: KernelProblem) -> tuple[str, str]:
     """The solver's name and the reason for it."""
     n = len(problem.y)
@@ -63,42 +49,44 @@ def choose_kernel(problem: KernelProblem) -> tuple[str, str]:
     return "blocks", f"{n} rows: block descent with a bounded cache of kernel values"
 
 
-def solve_kernel(
-    problem: KernelProblem, monitor: Monitor, megabytes: float, start: np.ndarray | None = None
-) -> tuple[KernelSolution, Certificate]:
-    """Run the solver, return its multipliers made feasible, and the proof of how good they are."""
-    name, why = choose_kernel(problem)
-    monitor.solver = name
-    run = _blocks if name == "blocks" else _flat
-    with one_blas_thread(), np.errstate(all="ignore"):
+@dataclass(frozen=True)
+class KernelForm(Form):
+    """Two classes under a kernel: multipliers, a bias and scores; w is never formed."""
+
+    megabytes: float  # for rows of the kernel matrix
+    solvers: Mapping[str, Callable] = field(default_factory=lambda: SOLVERS)
+
+    def plan(self, problem: KernelProblem) -> tuple[str, str]:
+        return choose_kernel(problem)
+
+    def finish(self, problem: KernelProblem, point: Point, tol: float) -> Proved:
+        return finish_kernel(problem, point.alpha)
+
+    def check(self, problem: KernelProblem, name: str) -> None:
         if problem.hard:
             refuse_twins(problem)
-        found, ending = run(problem, monitor, megabytes, start)
-        if name != "blocks" and not found.certificate.holds(monitor.tol) and _may_go_on(ending):
-            again, ended = _blocks(problem, monitor, megabytes, found.alpha)
-            if again.certificate.relative_gap < found.certificate.relative_gap:
-                gap = found.certificate.relative_gap
-                why = f"the {name} solver stopped at a relative gap of {gap:.1e}"
-                found, ending, name = again, ended, "blocks"
-    ending = settled(ending, found.certificate, monitor.tol)
-    count = max(1, monitor.n_iter)
-    return (
-        KernelSolution(found.alpha, found.b, found.f, ending, name, why, count, monitor.history),
-        found.certificate,
-    )
+
+    def run(self, name: str, problem: KernelProblem, monitor: Monitor, start: Point | None):
+        """Solvers go on by themselves, for they know how, and prove what they find."""
+        return self.solvers[name](problem, monitor, self.megabytes, start)
+
+    def fall_backs(self, problem: KernelProblem, name: str) -> tuple[str, ...]:
+        return () if name == "blocks" else ("blocks",)
 
 
-@dataclass(frozen=True)
-class Finished:
-    """Feasible multipliers with the best bias, the scores they give, and their certificate."""
-
-    alpha: np.ndarray
-    b: float
-    f: np.ndarray
-    certificate: Certificate
+def solve_kernel(
+    problem: KernelProblem, monitor: Monitor, megabytes: float, start: Point | None = None
+) -> Solution:
+    """Solve two classes under a kernel."""
+    return drive(KernelForm(megabytes), problem, monitor, "auto", start)
 
 
-def finish_kernel(problem: KernelProblem, alpha: np.ndarray) -> Finished:
+def dual_point(alpha: np.ndarray, b: float = 0.0) -> Point:
+    """Multipliers and a bias; no weights."""
+    return Point(np.empty(0), b, alpha)
+
+
+def finish_kernel(problem: KernelProblem, alpha: np.ndarray) -> Proved:
     """Made feasible, scores computed afresh; for the hard margin scaled to margin one."""
     if not np.isfinite(alpha).all():
         alpha = np.zeros_like(alpha)
@@ -112,9 +100,9 @@ def finish_kernel(problem: KernelProblem, alpha: np.ndarray) -> Finished:
         if closest > 0.0:
             alpha, f = alpha / closest, f / closest
 
-    def prove(alpha: np.ndarray, f: np.ndarray) -> Finished:
+    def prove(alpha: np.ndarray, f: np.ndarray) -> Proved:
         b = best_bias(problem, f)
-        return Finished(alpha, b, f, certify_kernel(problem, None, b, alpha, f))
+        return Proved(dual_point(alpha, b), certify_kernel(problem, None, b, alpha, f), f)
 
     return first_that_proves(
         lambda: prove(alpha, f), lambda: prove(np.zeros_like(alpha), np.zeros_like(f))
@@ -125,7 +113,7 @@ def _may_go_on(ending: Ending) -> bool:
     return ending in (Ending.REACHED, Ending.STALLED)
 
 
-def _flat(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[Finished, Ending]:
+def _flat(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[Proved, Ending]:
     """A linear machine: on the rows themselves, or on the features of an exact factor of K."""
     if monitor.solver == "linear":
         rows = as_rows(problem.rows.X)
@@ -133,16 +121,16 @@ def _flat(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[F
         rows = DenseRows(exact_features(centred(gram(problem, np.arange(len(problem.y))))))
     flat = Problem(rows, problem.y, problem.c, problem.loss)
     tol, name, ending = monitor.tol, monitor.solver, Ending.STALLED
-    best: Finished | None = None
+    best: Proved | None = None
     try:
         for power in range(3):
             monitor.tol = min(tol, EXACT if name == "factor" else 0.1 * tol) * 1e-2**power
-            solution, _ = solve(flat, monitor)
+            solution = solve(flat, monitor)
             ending = solution.ending
             found = finish_kernel(problem, solution.point.alpha)
-            if best is None or found.certificate.relative_gap < best.certificate.relative_gap:
+            if best is None or found.gap < best.gap:
                 best = found
-            if best.certificate.holds(tol) or not _may_go_on(ending):
+            if best.gap <= tol or not _may_go_on(ending):
                 break
     except NotSeparableError as error:
         if error.proof.weights is not None:
@@ -154,27 +142,31 @@ def _flat(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[F
     return best, ending
 
 
-def _blocks(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[Finished, Ending]:
+def _blocks(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[Proved, Ending]:
     """Block descent; float64 values of K where float32 ones leave the proof short."""
     run = descend_hard if problem.hard else descend
-    f = None if start is None else kernel_scores(problem.rows, start * problem.y)
-    point = DualPoint.start(problem, start, f)
+    alpha = None if start is None else start.alpha
+    f = None if alpha is None else kernel_scores(problem.rows, alpha * problem.y)
+    point = DualPoint.start(problem, alpha, f)
     pull, single = float(problem.c.max() * problem.rows.diagonal.mean()), monitor.tol >= SINGLE
     cache = cache_of(problem.rows, megabytes, np.float32 if single else np.float64, pull)
     aim, ending = AIM * monitor.tol, Ending.STALLED
-    best: Finished | None = None
+    best: Proved | None = None
     for _ in range(ENCORES):
         ending = run(problem, monitor, cache, point, aim)
         found = finish_kernel(problem, np.abs(point.beta))
-        if best is None or found.certificate.relative_gap < best.certificate.relative_gap:
+        if best is None or found.gap < best.gap:
             best = found
-        if best.certificate.holds(monitor.tol) or not _may_go_on(ending):
+        if best.gap <= monitor.tol or not _may_go_on(ending):
             break
         if cache.dtype == np.float64:
             aim *= 0.3
         else:  # the two precisions disagree by more than is left to gain
             del cache
             cache = cache_of(problem.rows, megabytes, np.float64, pull)
-        point = DualPoint.start(problem, best.alpha, best.f)
+        point = DualPoint.start(problem, best.point.alpha, best.scores)
     assert best is not None
     return best, ending
+
+
+SOLVERS: dict[str, Callable] = {"linear": _flat, "factor": _flat, "blocks": _blocks}

@@ -1,4 +1,4 @@
-"""Which solver for logistic losses, and why; then run it and prove the result.
+"""Logistic losses: which solver, and why; and how its weights get the best biases and a proof.
 
 newton    two classes, dense rows, or few columns: L-BFGS around a model of the Hessian
 descent   several classes, sparse rows with many columns: dual block coordinate descent
@@ -10,8 +10,8 @@ makes ½(½‖w‖² + C Σ log(1 + exp(−m))) of it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import expit
@@ -25,19 +25,17 @@ from ...problem.class_losses import Softmax
 from ...problem.multiclass import MulticlassProblem
 from ...problem.problem import Problem
 from ...rows.rows import DenseRows, scores, take
-from ..contract import Ending, Monitor, Step, settled
-from ..threads import one_blas_thread
+from ..contract import ClassWeights, Ending, Form, Monitor, Proved, Solution
+from ..driver import drive
 from .path_state import Known, PathState
 from .quasi_newton import QuasiNewton, quasi_newton
 from .smooth import LogisticLoss, SoftmaxLoss
 from .softmax_descent import softmax_descent
 
-SOLVERS = ("newton", "descent")
 # Columns from which on sparse rows are left to coordinate descent.
 MANY_COLUMNS = 2000
-# A solver's own estimate of the gap may be too bright: it goes on with this share of it.
-STRICTER = 0.3
-MOST_ROUNDS = 4
+# How often a solver goes on more strictly.
+ENCORES = 3
 # Several classes: one row in this many is solved first, where these are enough in all and per
 # class.  Two classes: first so many rows, or so many per weight, if there are many times more.
 SHRINK = 8
@@ -62,32 +60,47 @@ def choose(problem: Problem | MulticlassProblem) -> tuple[str, str]:
     return "descent", f"sparse rows with {d} columns: coordinate descent"
 
 
-class Proved(NamedTuple):
-    """Weights with their certificate, and why the solver stopped.
-
-    Where it stopped at an estimate there is no certificate.
-    """
-
-    weights: Weights
-    certificate: Certificate | None
-    ending: Ending
-
-    @property
-    def gap(self) -> float:
-        return np.inf if self.certificate is None else self.certificate.relative_gap
-
-
 @dataclass(frozen=True)
-class LogisticSolution:
-    """W with b (one row for two classes, k for more), and how the solver got there."""
+class SmoothForm(Form):
+    """Logistic losses, of two classes or more; what a fit with another C has left in ``memory``."""
 
-    W: np.ndarray
-    b: np.ndarray
-    ending: Ending
-    solver: str
-    why: str
-    n_iter: int
-    history: list[Step]
+    memory: PathState
+    solvers: Mapping[str, Callable] = field(default_factory=lambda: SOLVERS)
+    encores: int = ENCORES
+
+    def plan(self, problem) -> tuple[str, str]:
+        return choose(problem)
+
+    def finish(self, problem, point: ClassWeights, tol: float) -> Proved:
+        return finish(problem, *point)
+
+    def run(self, name: str, problem, monitor: Monitor, start):
+        run = self._newton if name == "newton" else _descent
+        return run(problem, monitor, start)
+
+    def _newton(self, problem, monitor: Monitor, start):
+        search = newton_search(problem, monitor, start, known=self.memory.known)
+        if search.ending is not Ending.INTERRUPTED:
+            self.memory.known = search.leave()
+        point = ClassWeights(*search.weights())
+        estimated = search.ending is Ending.ESTIMATED
+        return Proved(point, None) if estimated else point, search.ending
+
+    def fall_backs(self, problem, name: str) -> tuple[str, ...]:
+        return ("newton",) if name == "descent" else ()
+
+
+def _descent(problem, monitor: Monitor, start):
+    """Softmax by coordinate descent; two classes as softmax."""
+    if isinstance(problem, MulticlassProblem):
+        W, b, ending, certificate = softmax_descent(problem, monitor, start)
+        point = ClassWeights(W, b)
+        return point if certificate is None else Proved(point, certificate), ending
+    if start is not None:
+        (w,), (b,) = start
+        start = np.array([-0.5 * w, 0.5 * w]), np.array([-0.5 * b, 0.5 * b])
+    W, b, ending, _ = softmax_descent(as_softmax(problem), monitor, start)
+    return ClassWeights(W[1:] - W[:1], b[1:] - b[:1]), ending
 
 
 def solve_logistic(
@@ -96,68 +109,15 @@ def solve_logistic(
     solver: str = "auto",
     start: Weights | None = None,
     memory: PathState | None = None,
-) -> tuple[LogisticSolution, Certificate | None]:
-    """Run the solver, make its biases the best ones, and prove how good the result is.
+) -> Solution:
+    """Solve, with the best biases.
 
     ``memory`` comes from a fit with another C to the same rows; if it asks for no more than
     estimates, there may be no proof, and ``Ending.ESTIMATED`` tells.
     """
     memory = PathState() if memory is None else memory
     monitor.estimate = memory.estimate
-    name, why = (solver, "asked for by name") if solver != "auto" else choose(problem)
-    monitor.solver = name
-    # A solver may overflow on the way; what it ends with is checked in ``finish``.
-    with one_blas_thread(), np.errstate(all="ignore"):
-        found = _in_rounds(name, problem, monitor, start, memory)
-        gap = found.gap
-        short = gap > monitor.tol and found.ending is Ending.STALLED
-        if solver == "auto" and name == "descent" and short:
-            monitor.solver = "newton"
-            other = _in_rounds("newton", problem, monitor, found.weights, memory)
-            if other.gap < gap or other.ending is Ending.ESTIMATED:
-                found, name = other, "newton"
-                why = f"descent stopped at a relative gap of {gap:.1e}"
-    ending = settled(found.ending, found.certificate, monitor.tol)
-    count = max(1, monitor.n_iter)
-    solution = LogisticSolution(*found.weights, ending, name, why, count, monitor.history)
-    return solution, found.certificate
-
-
-def _in_rounds(name, problem, monitor: Monitor, start, memory: PathState) -> Proved:
-    """Run a solver, more strictly each time its own idea of the gap does not stand the proof."""
-    tol, best = monitor.tol, None
-    try:
-        for _ in range(MOST_ROUNDS):
-            found = _run(name, problem, monitor, start, memory)
-            if best is None or found.gap < best.gap:
-                best = found
-            if found.gap <= tol or found.ending is not Ending.REACHED:
-                break
-            start, monitor.tol = found.weights, STRICTER * monitor.tol
-    finally:
-        monitor.tol = tol
-    return best._replace(ending=found.ending)  # type: ignore[union-attr]
-
-
-def _run(name: str, problem, monitor: Monitor, start, memory: PathState) -> Proved:
-    """What a solver returns, proved."""
-    if name == "newton":
-        search = newton_search(problem, monitor, start, known=memory.known)
-        if search.ending is not Ending.INTERRUPTED:
-            memory.known = search.leave()
-        if search.ending is Ending.ESTIMATED:
-            return Proved(search.weights(), None, search.ending)
-        return finish(problem, *search.weights(), search.ending)
-    if isinstance(problem, MulticlassProblem):
-        W, b, ending, certificate = softmax_descent(problem, monitor, start)
-        if certificate is None:
-            return finish(problem, W, b, ending)
-        return Proved((W, b), certificate, ending)
-    if start is not None:
-        (w,), (b,) = start
-        start = np.array([-0.5 * w, 0.5 * w]), np.array([-0.5 * b, 0.5 * b])
-    W, b, ending, _ = softmax_descent(as_softmax(problem), monitor, start)
-    return finish(problem, W[1:] - W[:1], b[1:] - b[:1], ending)
+    return drive(SmoothForm(memory), problem, monitor, solver, start)
 
 
 def newton_search(
@@ -207,17 +167,17 @@ def as_softmax(problem: Problem) -> MulticlassProblem:
     return MulticlassProblem(problem.rows, y, 0.5 * problem.c, Softmax(), 2, problem.bias)
 
 
-def finish(problem, W, b, ending: Ending) -> Proved:
+def finish(problem, W, b) -> Proved:
     """The best biases for the weights, and the certificate of both."""
     if not (np.isfinite(W).all() and np.isfinite(b).all()):  # overflow: the origin is better
         W, b = np.zeros_like(W), np.zeros_like(b)
     if isinstance(problem, MulticlassProblem):
         b, certificate = balanced(problem, W, b)
-        return Proved((W, b), certificate, ending)
+        return Proved(ClassWeights(W, b), certificate)
     f = scores(problem.rows, W[0])
     bias = best_bias(problem, f, float(b[0])) if problem.bias else 0.0
     certificate = _certify_at(problem, W[0], bias, f, bias)
-    return Proved((W, np.array([bias])), certificate, ending)
+    return Proved(ClassWeights(W, np.array([bias])), certificate)
 
 
 def certify_logistic(problem: Problem, w: np.ndarray, b: float) -> Certificate:
@@ -235,3 +195,6 @@ def _certify_at(problem: Problem, w, b: float, f, at: float) -> Certificate:
         lambda: certify(problem, w, b, alpha, f),
         lambda: certify(problem, w, b, np.zeros_like(alpha), f),
     )
+
+
+SOLVERS: dict[str, Callable] = {"newton": newton_search, "descent": softmax_descent}

@@ -1,4 +1,4 @@
-"""Which solver, and why; then run it, prove the result, and fall back if the proof fails.
+"""Two classes: which solver, and why; and how its point is made feasible and proved.
 
 tiny      small dense-sized data: one compiled call, exact to rounding
 newton    up to a few thousand columns (or rows): Newton's method with working sets
@@ -9,27 +9,26 @@ interior  what the others leave unproved, when a dense d × d system can be held
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
-from typing import NamedTuple
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
 from ...certify.bias import best_bias
-from ...certify.certificate import Certificate
 from ...certify.conclude import first_that_proves, lengthened
 from ...certify.repair import repair
 from ...certify.two_class import certify
 from ...problem.problem import Problem
 from ...rows.pairs import PairRows
 from ...rows.rows import DenseRows, combine, scores, sqnorms
-from ..contract import Ending, Monitor, Point, Solution, settled
+from ..contract import Form, Monitor, Point, Proved, Solution
+from ..driver import conclude, drive
 from ..threads import one_blas_thread
 from . import tiny as tiny_solver
 from .descent import descent
 from .hard import closest_margin, hard_margin
 from .interior import interior
 from .newton import newton
-from .repeats import Repeats, find_repeats
+from .repeats import find_repeats
 from .vertex import vertex
 
 SOLVERS: dict[str, Callable] = {
@@ -69,60 +68,49 @@ def stiffness(problem: Problem) -> float:
     return float(problem.c.mean()) * float(sqnorms(problem.rows).mean())
 
 
+class TwoClassForm(Form):
+    """One hyperplane, one multiplier per row."""
+
+    solvers = SOLVERS
+
+    def plan(self, problem: Problem) -> tuple[str, str]:
+        return choose(problem)
+
+    def finish(self, problem: Problem, point: Point, tol: float) -> Proved:
+        return finish(problem, point, tol)
+
+    def run(self, name: str, problem: Problem, monitor: Monitor, start: Point | None):
+        if start is not None and not problem.bias:
+            start = start._replace(b=0.0)
+        if problem.hard:
+            return hard_margin(problem, monitor, start, SOLVERS[name])
+        return SOLVERS[name](problem, monitor, start)
+
+    def fall_backs(self, problem: Problem, name: str) -> tuple[str, ...]:
+        others = ("newton", "interior") if problem.shape[1] <= INTERIOR_COLUMNS else ()
+        return tuple(other for other in others if other != name)
+
+    def threads(self, problem: Problem) -> AbstractContextManager:
+        return nullcontext() if tiny_solver.fits(problem) else one_blas_thread()
+
+
+TWO_CLASS = TwoClassForm()
+
+
 def solve(
     problem: Problem, monitor: Monitor, solver: str = "auto", start: Point | None = None
-) -> tuple[Solution, Certificate]:
-    """Run the solver, return its best point made feasible, and the proof of how good it is."""
-    if start is not None and not problem.bias:
-        start = start._replace(b=0.0)
-    if solver == "auto" and (repeats := find_repeats(problem)) is not None:
-        return _solve_once(problem, repeats, monitor, start)
-    name, why = (solver, "asked for by name") if solver != "auto" else choose(problem)
-    monitor.solver = name
-    # A solver may overflow on the way; what it ends with is checked in ``finish``.
-    one_thread = nullcontext() if tiny_solver.fits(problem) else one_blas_thread()
-    with one_thread, np.errstate(all="ignore"):
-        point, ending = _run(name, problem, monitor, start)
-        best = finish(problem, point, monitor.tol)
-        if solver == "auto" and _falls_short(best, monitor, ending):
-            best, ending, name, why = _fall_back(problem, monitor, best, ending, name, why)
-    return _conclude(best, ending, name, why, monitor)
-
-
-def _solve_once(problem: Problem, repeats: Repeats, monitor: Monitor, start: Point | None):
-    """Solve the different rows alone; the proof is of all rows."""
-    shrunk = None if start is None else repeats.shrink(start)
-    small, _ = solve(repeats.problem, monitor, "auto", shrunk)
+) -> Solution:
+    """Solve two classes; of rows that are there many times, each once."""
+    repeats = find_repeats(problem) if solver == "auto" else None
+    if repeats is None:
+        return drive(TWO_CLASS, problem, monitor, solver, start)
+    small = solve(repeats.problem, monitor, "auto", start and repeats.shrink(start))
     best = finish(problem, repeats.expand(small.point), monitor.tol)
     why = f"{len(problem.y)} rows, of which {len(repeats.problem.y)} are different; {small.why}"
-    return _conclude(best, small.ending, small.solver, why, monitor)
+    return conclude(best, small.ending, small.solver, why, monitor)
 
 
-def _conclude(best, ending: Ending, name: str, why: str, monitor: Monitor):
-    """The solution and its proof; only the proof may say that the gap was reached."""
-    point, f, certificate = best
-    ending = settled(ending, certificate, monitor.tol)
-    count = max(1, monitor.n_iter)
-    return Solution(point, f, ending, name, why, count, monitor.history), certificate
-
-
-def _run(
-    name: str, problem: Problem, monitor: Monitor, start: Point | None
-) -> tuple[Point, Ending]:
-    if problem.hard:
-        return hard_margin(problem, monitor, start, SOLVERS[name])
-    return SOLVERS[name](problem, monitor, start)
-
-
-class Finished(NamedTuple):
-    """A feasible point, its scores Xw, and its certificate."""
-
-    point: Point
-    f: np.ndarray
-    certificate: Certificate
-
-
-def finish(problem: Problem, point: Point, tol: float) -> Finished:
+def finish(problem: Problem, point: Point, tol: float) -> Proved:
     """Feasible multipliers, the best bias, Xw, and the certificate."""
     w, b, alpha = point
     f = scores(problem.rows, w)
@@ -137,34 +125,13 @@ def finish(problem: Problem, point: Point, tol: float) -> Finished:
     if problem.bias:
         b = best_bias(problem, f, b)
 
-    def prove(w, b, alpha, f) -> Finished:
-        return Finished(Point(w, b, alpha), f, certify(problem, w, b, alpha, f))
+    def prove(w, b, alpha, f) -> Proved:
+        return Proved(Point(w, b, alpha), certify(problem, w, b, alpha, f), f)
 
     found = first_that_proves(
         lambda: prove(w, b, alpha, f), lambda: prove(w, b, np.zeros_like(alpha), f)
     )
     return lengthened(found, tol, lambda t: prove(t * w, t * b, found.point.alpha, t * f))
-
-
-def _falls_short(best, monitor: Monitor, ending: Ending) -> bool:
-    return not best[-1].holds(monitor.tol) and ending in (Ending.REACHED, Ending.STALLED)
-
-
-def _fall_back(problem, monitor, best, ending, name, why):
-    """Try the remaining solvers in turn; keep whatever is proved best."""
-    _, d = problem.shape
-    others = ["newton", "interior"] if d <= INTERIOR_COLUMNS else []
-    for other in (o for o in others if o != name):
-        monitor.solver = other
-        point, ended = _run(other, problem, monitor, best[0])
-        found = finish(problem, point, monitor.tol)
-        gap = best[-1].relative_gap
-        if found[-1].relative_gap < gap:
-            why = f"{name} stopped at a relative gap of {gap:.1e}"
-            best, ending, name = found, ended, other
-        if not _falls_short(best, monitor, ending):
-            break
-    return best, ending, name, why
 
 
 def _unit_margin(problem: Problem, w, b, alpha, f):
