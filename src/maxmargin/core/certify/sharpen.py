@@ -7,6 +7,7 @@ are left out: their values are rounded themselves, and more digits of a sum of t
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from ..problem.label_pairs import LabelPairsProblem
 from ..problem.multiclass import MulticlassProblem
@@ -49,16 +50,25 @@ def sharpen_classes(problem: MulticlassProblem, part: slice, W, b, s: np.ndarray
 
     All scores of a row are shifted alike, such that s_y = 1: 1 − s_y + s_c then has no rounding.
     """
-    y, each = problem.y[part], np.arange(len(s))
-    z = 1.0 - s[each, y][:, None] + s
-    z[each, y] = np.inf
-    near = near_margin(np.abs(z).min(axis=1), problem.c[part], W.size)
-    if len(near) == 0:
+    y = problem.y[part]
+    near = np.flatnonzero(_near_classes(s, y, problem.c[part], NEAR))
+    if len(near) == 0 or len(near) * W.size > MOST_NEAR:
         return
     X = dense(problem.rows, part.start + near).astype(np.longdouble)
     f = X @ W.T.astype(np.longdouble) + b
-    f -= f[each[: len(near)], y[near]][:, None].copy() - 1.0
-    s[near] = f.astype(np.float64)
+    own = f[np.arange(len(near)), y[near]]
+    s[near] = f - own[:, None] + 1.0
+
+
+@njit(cache=True, nogil=True)
+def _near_classes(s, y, c, near):
+    """Whether a row that counts has a slack near zero."""
+    out = np.zeros(s.shape[0], dtype=np.bool_)
+    for i in range(s.shape[0]):
+        for j in range(s.shape[1]):
+            if j != y[i] and c[i] > 0.0 and abs(1.0 - s[i, y[i]] + s[i, j]) <= near:
+                out[i] = True
+    return out
 
 
 def sharpen_pairs(problem: LabelPairsProblem, W, b, z: np.ndarray) -> np.ndarray:
