@@ -41,140 +41,140 @@ ENOUGH = 1e-10
 
 
 def certify_class_parts(
-    parts: Parts, machine: ClassSpec, W: np.ndarray, b: np.ndarray, mean: np.ndarray
+    parts: Parts, spec: ClassSpec, W: np.ndarray, b: np.ndarray, mean: np.ndarray
 ) -> Certificate:
     """The proof for (W, b) and the parts' multipliers.
 
     ``mean`` is a place among the rows, to which what rounding left of Σα is charged.
     """
-    found = ask_total(parts, _tally, machine, W, b, mean, parts.n_parts)
-    about = summary(machine.loss, machine.k, machine.bias, found.rows, W.shape[1])
+    found = ask_total(parts, _tally, spec, W, b, mean, parts.n_parts)
+    about = summary(spec.loss, spec.k, spec.bias, found.rows, W.shape[1])
     norms = norms_of(W, found.w)
-    return conclude(found, norms, b, machine.bias, about, method=method_of(parts))
+    return conclude(found, norms, b, spec.bias, about, method=method_of(parts))
 
 
-def _tally(problem: MulticlassProblem, share: ClassState, W, b, mean, n_parts: int):
-    return share, class_tally(problem, W, b, share.beta, place=mean, parts=n_parts)
+def _tally(problem: MulticlassProblem, state: ClassState, W, b, mean, n_parts: int):
+    return state, class_tally(problem, W, b, state.beta, place=mean, parts=n_parts)
 
 
 def prove_class_parts(
-    parts: Parts, machine: ClassSpec, W: np.ndarray, b: np.ndarray, mean: np.ndarray
+    parts: Parts, spec: ClassSpec, W: np.ndarray, b: np.ndarray, mean: np.ndarray
 ) -> Certificate:
     """The proof of (W, b) with the parts' multipliers, or with none where these prove more."""
 
     def without() -> Certificate:
-        ask_total(parts, set_none, machine)
-        return certify_class_parts(parts, machine, W, b, mean)
+        ask_total(parts, set_none, spec)
+        return certify_class_parts(parts, spec, W, b, mean)
 
-    return first_that_proves(lambda: certify_class_parts(parts, machine, W, b, mean), without)
+    return first_that_proves(lambda: certify_class_parts(parts, spec, W, b, mean), without)
 
 
 # --- feasible multipliers ---------------------------------------------------------------
 
 
-def repair_class_parts(parts: Parts, machine: ClassSpec) -> None:
+def repair_class_parts(parts: Parts, spec: ClassSpec) -> None:
     """Multipliers in their domain with Σα = 0 over all parts, as ``repair_classes`` makes them."""
-    r, laplacian, mass = ask_total(parts, _tidy, machine)
-    if not machine.bias or mass == 0.0:
+    r, laplacian, mass = ask_total(parts, _tidy, spec)
+    if not spec.bias or mass == 0.0:
         return
     for _ in range(MOVES):
         if np.abs(r).max() <= ROUNDING * mass:
             return
-        moved = ask_total(parts, _try, machine, potential(laplacian, r))
+        moved = ask_total(parts, _try, spec, potential(laplacian, r))
         if not np.abs(moved[0]).sum() < 0.5 * np.abs(r).sum():
             break
-        ask_total(parts, _take, machine)
+        ask_total(parts, _take, spec)
         r, laplacian, mass = moved
-    factors = balancing_factors(ask_total(parts, _flow, machine))
-    over = max(ask(parts, _scale, machine, factors))
+    factors = balancing_factors(ask_total(parts, _flow, spec))
+    over = max(ask(parts, _scale, spec, factors))
     if over > 1.0:
-        ask_total(parts, _shrink, machine, over)
+        ask_total(parts, _shrink, spec, over)
 
 
 def _free(problem: MulticlassProblem, beta: np.ndarray):
     return residual(problem, beta), room_to_move(problem, beta), float(beta.sum())
 
 
-def _tidy(problem: MulticlassProblem, share: ClassState):
-    beta = share.beta.copy()
+def _tidy(problem: MulticlassProblem, state: ClassState):
+    beta = state.beta.copy()
     beta[np.arange(len(beta)), problem.y] = 0.0
     into_domain(problem, beta)
-    return share._replace(beta=beta), _free(problem, beta)
+    return state._replace(beta=beta), _free(problem, beta)
 
 
-def _try(problem: MulticlassProblem, share: ClassState, level):
-    trial = share.beta.copy()
+def _try(problem: MulticlassProblem, state: ClassState, level):
+    trial = state.beta.copy()
     move(problem, trial, level)
-    return share._replace(trial=trial), _free(problem, trial)
+    return state._replace(trial=trial), _free(problem, trial)
 
 
-def _take(problem: MulticlassProblem, share: ClassState):
-    assert share.trial is not None
-    return share._replace(beta=share.trial, trial=None), 0
+def _take(problem: MulticlassProblem, state: ClassState):
+    assert state.trial is not None
+    return state._replace(beta=state.trial, trial=None), 0
 
 
-def _flow(problem: MulticlassProblem, share: ClassState):
-    return share._replace(trial=None), flow_between(problem, share.beta)
+def _flow(problem: MulticlassProblem, state: ClassState):
+    return state._replace(trial=None), flow_between(problem, state.beta)
 
 
-def _scale(problem: MulticlassProblem, share: ClassState, factors):
-    beta = share.beta.copy()
+def _scale(problem: MulticlassProblem, state: ClassState, factors):
+    beta = state.beta.copy()
     over = rescale(problem, beta, factors)
-    return share._replace(beta=beta), over
+    return state._replace(beta=beta), over
 
 
-def _shrink(problem: MulticlassProblem, share: ClassState, over: float):
-    return share._replace(beta=share.beta / over), 0
+def _shrink(problem: MulticlassProblem, state: ClassState, over: float):
+    return state._replace(beta=state.beta / over), 0
 
 
-def set_none(problem: MulticlassProblem, share: ClassState):
+def set_none(problem: MulticlassProblem, state: ClassState):
     """No multipliers at all: a dual of zero, where others prove less."""
-    return share._replace(beta=np.zeros_like(share.beta)), 0
+    return state._replace(beta=np.zeros_like(state.beta)), 0
 
 
 # --- biases -----------------------------------------------------------------------------
 
 
-def better_biases(parts: Parts, machine: ClassSpec, W, b) -> np.ndarray:
+def better_biases(parts: Parts, spec: ClassSpec, W, b) -> np.ndarray:
     """Biases with smaller losses for weights W: Newton's steps in k unknowns, by sums."""
-    losses = float(ask_total(parts, _keep_scores, machine, W, b)[0])
+    losses = float(ask_total(parts, _keep_scores, spec, W, b)[0])
     for _ in range(STEPS):
-        slope, curvature = ask_total(parts, _newton_terms, machine, b)
+        slope, curvature = ask_total(parts, _newton_terms, spec, b)
         step = newton_step(slope, curvature)
         if not 0.5 * float(slope @ step) > ENOUGH * losses:
             break
         tried = b + ALONG[:, None] * step
-        found = ask_total(parts, _losses_at, machine, tried)
+        found = ask_total(parts, _losses_at, spec, tried)
         best = int(found.argmin())
         if not found[best] < losses * (1.0 - ENOUGH):
             break
         b, losses = tried[best], float(found[best])
-    ask_total(parts, _drop_scores, machine)
+    ask_total(parts, _drop_scores, spec)
     return b - b.mean()
 
 
-def _keep_scores(problem: MulticlassProblem, share: ClassState, W, b):
+def _keep_scores(problem: MulticlassProblem, state: ClassState, W, b):
     f = np.empty((len(problem.y), problem.k))
     for part, some in score_chunks(problem.rows, W):
         f[part] = some
-    share = share._replace(scores=f)
-    return share, _losses_at(problem, share, b[None])[1]
+    state = state._replace(scores=f)
+    return state, _losses_at(problem, state, b[None])[1]
 
 
-def _newton_terms(problem: MulticlassProblem, share: ClassState, b):
-    points = points_of(problem, share, 0.0)
+def _newton_terms(problem: MulticlassProblem, state: ClassState, b):
+    points = points_of(problem, state, 0.0)
     points["q"] = np.maximum(points["q"], np.finfo(float).tiny)
     rates = hinge_rates(problem.loss)
-    return share, answers(rates, points, problem.k, share.beta, share.scores, b)
+    return state, answers(rates, points, problem.k, state.beta, state.scores, b)
 
 
-def _losses_at(problem: MulticlassProblem, share: ClassState, biases):
+def _losses_at(problem: MulticlassProblem, state: ClassState, biases):
     out = np.zeros((1, len(biases)))
     rates = hinge_rates(problem.loss)
-    f = share.scores
+    f = state.scores
     add_losses(rates, problem.y, problem.c, f, f, np.ones((1, 2)), biases, out)
-    return share, out[0]
+    return state, out[0]
 
 
-def _drop_scores(problem: MulticlassProblem, share: ClassState):
-    return share._replace(scores=None), 0
+def _drop_scores(problem: MulticlassProblem, state: ClassState):
+    return state._replace(scores=None), 0

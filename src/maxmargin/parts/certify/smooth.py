@@ -100,14 +100,14 @@ def _settle(parts: Parts, asked: Asked, W, b, tol) -> tuple[np.ndarray, Mend]:
     return b, mend
 
 
-def _balance(block: Block, memory, W, b, asked: Asked):
+def _balance(block: Block, state, W, b, asked: Asked):
     """What the multipliers add up to, what they should, and how that bends with the biases."""
     problem = pose(block, asked)
     if asked.k == 2:
         p = expit(-problem.y * (scores(problem.rows, W[0]) + b[0]))
         alpha = problem.c * p
         has = np.array([alpha[problem.y < 0].sum(), alpha[problem.y > 0].sum()])
-        return memory, (has, has, np.array([[float(alpha @ (1.0 - p))]]))
+        return state, (has, has, np.array([[float(alpha @ (1.0 - p))]]))
     has, wants = np.zeros(asked.k), np.zeros(asked.k)
     bends = np.zeros((asked.k, asked.k))
     for X, y, c in _slices(block, problem):
@@ -115,7 +115,7 @@ def _balance(block: Block, memory, W, b, asked: Asked):
         has += c @ p
         wants += np.bincount(y, c, minlength=asked.k)
         bends += np.diag(c @ p) - (p * c[:, None]).T @ p
-    return memory, (has, wants, bends)
+    return state, (has, wants, bends)
 
 
 def _slices(block: Block, problem) -> Iterator[tuple]:
@@ -126,15 +126,15 @@ def _slices(block: Block, problem) -> Iterator[tuple]:
         yield block.X[part].astype(np.float64), problem.y[part], problem.c[part]
 
 
-def _two(block: Block, memory, w, b, at, scale, asked: Asked, place):
+def _two(block: Block, state, w, b, at, scale, asked: Asked, place):
     problem = pose(block, asked)
     assert isinstance(problem, Problem)
     f = scores(problem.rows, w)
     alpha = problem.c * expit(-problem.y * (f + at)) * np.where(problem.y > 0, scale[1], scale[0])
-    return memory, tally(problem, w, b, alpha, f, place)
+    return state, tally(problem, w, b, alpha, f, place)
 
 
-def _many(block: Block, memory, W, b, at, mend: Mend, asked: Asked, place):
+def _many(block: Block, state, W, b, at, mend: Mend, asked: Asked, place):
     problem, moved = pose(block, asked), not np.array_equal(b, at)
     W_alpha, r = np.zeros_like(W), np.zeros(asked.k)
     loss, conjugate, mass, free = 0.0, 0.0, 0.0, 0.0
@@ -154,4 +154,4 @@ def _many(block: Block, memory, W, b, at, mend: Mend, asked: Asked, place):
         r += sums_here
         W_alpha += (X.T @ alpha).T - np.outer(sums_here, place)
     kkt = (0.0, free, 0.0)
-    return memory, Tally(len(problem.c), loss, conjugate, mass, r, W_alpha, kkt, 0.0)
+    return state, Tally(len(problem.c), loss, conjugate, mass, r, W_alpha, kkt, 0.0)

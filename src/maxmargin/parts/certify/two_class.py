@@ -27,16 +27,16 @@ EDGES = 64
 
 
 def certify_parts(
-    parts: Parts, machine: BinarySpec, w: np.ndarray, b: float, mean: np.ndarray
+    parts: Parts, spec: BinarySpec, w: np.ndarray, b: float, mean: np.ndarray
 ) -> Certificate:
     """The proof for (w, b) and the parts' multipliers.
 
     ``mean`` is a place among the rows, to which what rounding left of Σαy is charged.
     """
-    found = ask_total(parts, _tally, machine, w, b, mean, parts.n_parts)
-    about = two_class_summary(machine.loss, machine.bias, found.rows, len(w), False)
+    found = ask_total(parts, _tally, spec, w, b, mean, parts.n_parts)
+    about = two_class_summary(spec.loss, spec.bias, found.rows, len(w), False)
     norms = norms_of(w, found.w)
-    return conclude(found, norms, b, machine.bias, about, method=method_of(parts))
+    return conclude(found, norms, b, spec.bias, about, method=method_of(parts))
 
 
 def method_of(parts: Parts) -> str:
@@ -44,79 +44,79 @@ def method_of(parts: Parts) -> str:
 
 
 def _tally(
-    problem: Problem, share: BinaryState, w, b, mean, n_parts: int
+    problem: Problem, state: BinaryState, w, b, mean, n_parts: int
 ) -> tuple[BinaryState, Tally]:
-    return share, tally(problem, w, b, share.alpha, place=mean, parts=n_parts)
+    return state, tally(problem, w, b, state.alpha, place=mean, parts=n_parts)
 
 
 def prove_parts(
-    parts: Parts, machine: BinarySpec, w: np.ndarray, b: float, mean: np.ndarray
+    parts: Parts, spec: BinarySpec, w: np.ndarray, b: float, mean: np.ndarray
 ) -> Certificate:
     """The proof of (w, b) with the parts' multipliers, or with none where these prove more."""
 
     def without() -> Certificate:
-        ask_total(parts, set_none, machine)
-        return certify_parts(parts, machine, w, b, mean)
+        ask_total(parts, set_none, spec)
+        return certify_parts(parts, spec, w, b, mean)
 
-    return first_that_proves(lambda: certify_parts(parts, machine, w, b, mean), without)
+    return first_that_proves(lambda: certify_parts(parts, spec, w, b, mean), without)
 
 
 # --- feasible multipliers ---------------------------------------------------------------
 
 
-def repair_parts(parts: Parts, machine: BinarySpec) -> None:
+def repair_parts(parts: Parts, spec: BinarySpec) -> None:
     """Multipliers in their box with Σαy = 0 over all parts, as ``repair`` makes them in memory."""
-    r, plus, minus, free = ask_total(parts, _shift, machine, 0.0)
-    if not machine.bias:
+    r, plus, minus, free = ask_total(parts, _shift, spec, 0.0)
+    if not spec.bias:
         return
     for _ in range(MOVES):
         if r == 0.0 or free == 0:
             break
-        r, plus, minus, free = ask_total(parts, _shift, machine, r / free)
+        r, plus, minus, free = ask_total(parts, _shift, spec, r / free)
     left, heavy = abs(plus - minus), 1.0 if plus > minus else -1.0
     if left <= ROUNDING * (plus + minus):
         return
     if left <= SMALL * (plus + minus):
-        known = list(ask(parts, _freedom, machine, heavy, left))
+        known = list(ask(parts, _freedom, spec, heavy, left))
         freest = max(known)
         if freest >= 0.0:  # parts whose freest are equally free bear it together
             load = left / known.count(freest)
-            ask_total(parts, _bear, machine, heavy, left, freest, load)
+            ask_total(parts, _bear, spec, heavy, left, freest, load)
             return
-    ask_total(parts, _lighten, machine, heavy, min(plus, minus) / max(plus, minus))
+    ask_total(parts, _lighten, spec, heavy, min(plus, minus) / max(plus, minus))
 
 
-def _shift(problem: Problem, share: BinaryState, step: float) -> tuple[BinaryState, tuple]:
-    alpha = share.alpha.copy()
+def _shift(problem: Problem, state: BinaryState, step: float) -> tuple[BinaryState, tuple]:
+    alpha = state.alpha.copy()
     sums = shift(alpha, problem.cap, problem.y, step)
-    return share._replace(alpha=alpha), sums
+    return state._replace(alpha=alpha), sums
 
 
-def _freedom(problem: Problem, share: BinaryState, heavy, left) -> tuple[BinaryState, float]:
-    return share, freedom(share.alpha, problem.cap, problem.y, heavy, left)
+def _freedom(problem: Problem, state: BinaryState, heavy, left) -> tuple[BinaryState, float]:
+    return state, freedom(state.alpha, problem.cap, problem.y, heavy, left)
 
 
-def _bear(problem: Problem, share: BinaryState, *told) -> tuple[BinaryState, int]:
-    alpha = share.alpha.copy()
-    bear(alpha, problem.cap, problem.y, *told)
-    return share._replace(alpha=alpha), 0
+def _bear(problem: Problem, state: BinaryState, *payload) -> tuple[BinaryState, int]:
+    alpha = state.alpha.copy()
+    bear(alpha, problem.cap, problem.y, *payload)
+    return state._replace(alpha=alpha), 0
 
 
-def _lighten(problem: Problem, share: BinaryState, heavy, factor) -> tuple[BinaryState, int]:
-    alpha = share.alpha.copy()
+def _lighten(problem: Problem, state: BinaryState, heavy, factor) -> tuple[BinaryState, int]:
+    alpha = state.alpha.copy()
     lighten(alpha, problem.y, heavy, factor)
-    return share._replace(alpha=alpha), 0
+    return state._replace(alpha=alpha), 0
 
 
-def set_none(problem: Problem, share: BinaryState) -> tuple[BinaryState, int]:
+def set_none(problem: Problem, state: BinaryState) -> tuple[BinaryState, int]:
     """No multipliers at all: a dual of zero, where others prove less."""
-    return share._replace(alpha=np.zeros_like(share.alpha)), 0
+    return state._replace(alpha=np.zeros_like(state.alpha)), 0
 
 
 # --- the best bias ------------------------------------------------------------------------
 
 
-def best_bias_parts(parts: Parts, machine: BinarySpec, w: np.ndarray, guess: float) -> float:
+def best_bias_parts(parts: Parts, spec: BinarySpec, w: np.ndarray, guess: float) -> float:
     """The bias that minimises the objective for weights w, exactly, in a few small rounds.
 
     The slope in b rises from one breakpoint y_i − f_i to the next.  Every part tells the slope at
@@ -124,31 +124,29 @@ def best_bias_parts(parts: Parts, machine: BinarySpec, w: np.ndarray, guess: flo
     are left in it: these are listed, and the slope between them is a straight line.
     """
     low, high = np.inf, -np.inf
-    for lowest, highest in ask(parts, _breakpoints, machine, w):
+    for lowest, highest in ask(parts, _breakpoints, spec, w):
         low, high = min(low, lowest), max(high, highest)
     if not (np.isfinite(low) and np.isfinite(high)):
         return guess
     span = max(high - low, 1e-12 * max(1.0, abs(low), abs(high)))
     edges = np.linspace(low - 1e-3 * span, high + 1e-3 * span, EDGES)
     for _ in range(EDGES):
-        slopes, size, inside = _look(parts, machine, edges)
+        slopes, size, inside = _look(parts, spec, edges)
         first, last = _bracket(slopes, size, inside)
         listed = inside[first:last].sum() <= LISTED
         if listed or not edges[first + 1] > edges[first]:
             break
         edges = np.linspace(edges[first], edges[last], EDGES)
     points = np.unique(
-        np.concatenate(
-            [*ask(parts, _list, machine, edges[first], edges[last]), edges[[first, last]]]
-        )
+        np.concatenate([*ask(parts, _list, spec, edges[first], edges[last]), edges[[first, last]]])
     )
-    slopes, size, _ = _look(parts, machine, points)
-    return _root(points, slopes, size, jumps=not machine.squared)
+    slopes, size, _ = _look(parts, spec, points)
+    return _root(points, slopes, size, jumps=not spec.squared)
 
 
-def _look(parts: Parts, machine: BinarySpec, edges):
+def _look(parts: Parts, spec: BinarySpec, edges):
     """Slope at every edge, the size of its terms, and the breakpoints from each to the next."""
-    return ask_total(parts, _slopes, machine, edges)
+    return ask_total(parts, _slopes, spec, edges)
 
 
 def _bracket(slopes, size, inside) -> tuple[int, int]:
@@ -179,21 +177,21 @@ def _root(points, slopes, size, jumps: bool) -> float:
 
 
 def _breakpoints(
-    problem: Problem, share: BinaryState, w
+    problem: Problem, state: BinaryState, w
 ) -> tuple[BinaryState, tuple[float, float]]:
     f = scores(problem.rows, w)
     point = np.where(problem.c > 0, problem.y - f, np.nan)
-    share = share._replace(z=f)
+    state = state._replace(z=f)
     if not np.isfinite(f).all() or not (problem.c > 0).any():
-        return share, (np.inf, -np.inf)
-    return share, (float(np.nanmin(point)), float(np.nanmax(point)))
+        return state, (np.inf, -np.inf)
+    return state, (float(np.nanmin(point)), float(np.nanmax(point)))
 
 
-def _slopes(problem: Problem, share: BinaryState, edges) -> tuple[BinaryState, tuple]:
+def _slopes(problem: Problem, state: BinaryState, edges) -> tuple[BinaryState, tuple]:
     """The slope just right of every edge, by sums from both ends of the sorted breakpoints."""
-    assert share.z is not None
+    assert state.z is not None
     alive = problem.c > 0
-    y, c, point = problem.y[alive], problem.c[alive], (problem.y - share.z)[alive]
+    y, c, point = problem.y[alive], problem.c[alive], (problem.y - state.z)[alive]
     slopes, size = np.zeros(len(edges)), np.zeros(len(edges))
     # A positive row has slack left of its breakpoint, a negative one right of it.
     for side in (1.0, -1.0):
@@ -212,7 +210,7 @@ def _slopes(problem: Problem, share: BinaryState, edges) -> tuple[BinaryState, t
         size += 2.0 * np.abs(slack)
     # Counted, not sorted: edges are few and rows many.
     inside = np.bincount(np.searchsorted(edges, point, side="right"), minlength=len(edges) + 1)
-    return share, (slopes, size, inside[1:-1])
+    return state, (slopes, size, inside[1:-1])
 
 
 def _beyond(by_place, side: float) -> np.ndarray:
@@ -222,8 +220,8 @@ def _beyond(by_place, side: float) -> np.ndarray:
 
 
 def _list(
-    problem: Problem, share: BinaryState, low: float, high: float
+    problem: Problem, state: BinaryState, low: float, high: float
 ) -> tuple[BinaryState, np.ndarray]:
-    assert share.z is not None
-    point = (problem.y - share.z)[problem.c > 0]
-    return share, np.unique(point[(point >= low) & (point <= high)])[: 4 * LISTED]
+    assert state.z is not None
+    point = (problem.y - state.z)[problem.c > 0]
+    return state, np.unique(point[(point >= low) & (point <= high)])[: 4 * LISTED]
