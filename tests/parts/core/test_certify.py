@@ -15,7 +15,7 @@ from maxmargin.core.problem.class_losses import CLASS_LOSSES
 from maxmargin.core.problem.losses import LOSSES
 from maxmargin.core.problem.problem import Bias
 from maxmargin.core.solve.contract import Monitor
-from maxmargin.core.solve.softmax.driver import certify_logistic
+from maxmargin.core.solve.softmax.form import certify_logistic
 from maxmargin.parts.certify.many_class import certify_class_parts
 from maxmargin.parts.certify.smooth import certify_smooth, recertify_smooth
 from maxmargin.parts.certify.two_class import certify_parts, repair_parts
