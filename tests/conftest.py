@@ -22,6 +22,21 @@ def _fingerprint() -> str:
 
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _fingerprint()))
 
+from numba.core.caching import Cache  # noqa: E402
+
+_save = Cache.save_overload
+
+
+def _save_what_all_can_read(cache, sig, kernel) -> None:
+    """Kernels of nouns that tests define stay in memory: an index that names them on disk could not
+    be read by a process without these tests."""
+    nouns = [getattr(kind, "instance_class", None) for kind in kernel.signature.args]
+    if not any(noun is not None and noun.__module__.startswith("tests") for noun in nouns):
+        _save(cache, sig, kernel)
+
+
+Cache.save_overload = _save_what_all_can_read
+
 # Every run tries the same examples, or one run in many would fail for what is not its own fault;
 # `make soak` draws new ones.
 _patient = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}

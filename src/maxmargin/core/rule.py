@@ -4,7 +4,8 @@ A loss or a row storage is a small ``NamedTuple`` class (a noun).  What can be d
 is a verb.  ``@rule(verb, Noun)`` says how the verb works on that noun; the same body runs
 as plain Python (tests, oracles) and, chosen at compile time, inside numba kernels.  Numba
 can cache such kernels on disk, which it cannot for function arguments or jitclasses.
-``@otherwise(verb)`` says what holds for the nouns that have no rule of their own.
+``@otherwise(verb)`` says what holds for the nouns that have no rule of their own.  A noun must be
+defined where every process can import it: the index of the kernels on disk names it.
 """
 
 from __future__ import annotations
