@@ -1,7 +1,9 @@
 """The registry: every door reads it, and an estimator is added by its file and a line there."""
 
+import ast
 import inspect
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -131,3 +133,16 @@ def test_a_search_is_the_estimator_with_a_choice_of_C(name):
         search = inspect.signature(method.search_class()).parameters
         assert set(own) - set(search) == {"C", "warm_start"}
         assert all(search[key].default == own[key].default for key in search if key in own)
+
+
+def test_nobody_in_the_package_asks_the_root_for_a_class():
+    """Imports run one way; only the version lives at the top."""
+    root = Path(mm.__file__).parent
+    for path in root.rglob("*.py"):
+        above = len(path.relative_to(root).parts)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                assert all(alias.name != "maxmargin" for alias in node.names), path
+            if isinstance(node, ast.ImportFrom) and node.module is None and node.level == above:
+                asked = {alias.name for alias in node.names}
+                assert asked <= {"__version__", "core", "models", "parts", "show", "app"}, path

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
+from .options import AsJson, Format, ModelFile, Rows
 from .run import print_json, reading
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="A file written by `maxmargin fit`.")],
-    data: Annotated[str, typer.Argument(help="Rows with labels; - is standard input.")],
-    format: Annotated[
-        str | None, typer.Option(help="Format of DATA where its name does not tell.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    model: ModelFile,
+    data: Rows,
+    format: Format = None,
+    as_json: AsJson = False,
 ) -> None:
     """Errors with their uncertainty, by class, and log-loss where there are probabilities.
 

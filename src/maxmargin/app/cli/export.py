@@ -8,16 +8,17 @@ from typing import Annotated
 import typer
 
 from .interrupt import cautiously
+from .options import AsJson, ModelFile
 from .run import print_json
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="A file written by `maxmargin fit`.")],
+    model: ModelFile,
     onnx: Annotated[Path, typer.Option("--onnx", help="The ONNX file to write.")],
     check: Annotated[
         str | None, typer.Option(help="Rows on which onnxruntime must agree with the model.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a linear model with its preprocessing and basis as ONNX, in float64.
 

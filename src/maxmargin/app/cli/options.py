@@ -1,4 +1,4 @@
-"""Options that commands on labelled rows share."""
+"""Arguments and options that commands share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+ModelFile = Annotated[Path, typer.Argument(help="A file written by `maxmargin fit`.")]
 Rows = Annotated[str, typer.Argument(help="Rows with labels; - is standard input.")]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column of the labels.")]
 Basis = Annotated[

@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from .interrupt import cautiously
+from .options import Format, ModelFile
 from .run import ReadingProgress
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A file written by `maxmargin fit`.")],
+    model: ModelFile,
     data: Annotated[str, typer.Argument(help="Rows to predict; - is standard input.")],
     out: Annotated[
         Path | None,
@@ -25,9 +26,7 @@ def predict(
     every: Annotated[
         bool, typer.Option("--all-classes", help="Scores and probabilities of every class.")
     ] = False,
-    format: Annotated[
-        str | None, typer.Option(help="Format of DATA where its name does not tell.")
-    ] = None,
+    format: Format = None,
 ) -> None:
     """Predict the rows of a file, in their order; files may be larger than memory.
 

@@ -13,6 +13,7 @@ import typer
 
 from .bundled import EXAMPLES
 from .interrupt import cautiously
+from .options import AsJson
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +43,7 @@ def rank(
     ] = True,
     top: Annotated[int, typer.Option(help="Items to show; 0 shows all.")] = 20,
     out: Annotated[Path | None, typer.Option(help="Write all ranked items to this CSV.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Rank items from comparisons: "this rather than that".
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from .options import AsJson, Format, ModelFile
 from .run import print_json, reading
 
 
 def verify(
-    model: Annotated[Path, typer.Argument(help="A file written by `maxmargin fit`.")],
+    model: ModelFile,
     data: Annotated[str, typer.Argument(help="The training data; - is standard input.")],
     tol: Annotated[
         float | None, typer.Option(help="Relative gap to hold. [default: the model's own]")
     ] = None,
-    format: Annotated[
-        str | None, typer.Option(help="Format of DATA where its name does not tell.")
-    ] = None,
+    format: Format = None,
     target: Annotated[
         str | None, typer.Option("--target", "-t", help="Of X.npy the file of the labels.")
     ] = None,
@@ -28,7 +26,7 @@ def verify(
             help="Read DATA in pieces within this limit. [default: that of the fit, if it had one]"
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Recompute the certificate from the data, and say whether the model's claim holds.
 

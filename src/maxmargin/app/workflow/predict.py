@@ -21,9 +21,7 @@ def stream(
     model: TableModel, source: Source, keep: list[str], every: bool, unexpected: UnexpectedValues
 ) -> Iterator[pa.RecordBatch]:
     """Batches of predictions, in the order of the file.  ``keep``: columns to copy over."""
-    if source.is_table != model.is_table:
-        here, there = ("table", "matrix") if source.is_table else ("matrix", "table")
-        raise ValueError(f"{source.name} is a {here}, but the model was fitted to a {there}.")
+    model.check_kind(source)
     if not source.is_table:
         if keep:
             raise ValueError("--keep names columns of a table; a matrix has none.")

@@ -13,6 +13,7 @@ import numpy as np
 from .basis import Basis
 from .columns import Number, UnexpectedValues
 from .preparation import MatrixPreparation, Preparation
+from .source import Source
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,12 @@ class TableModel:
     @property
     def is_table(self) -> bool:
         return isinstance(self.preparation, Preparation)
+
+    def check_kind(self, source: Source) -> None:
+        """Refuse a table where the model was fitted to a matrix, and the other way round."""
+        if source.is_table != self.is_table:
+            here, there = ("table", "matrix") if source.is_table else ("matrix", "table")
+            raise ValueError(f"{source.name} is a {here}, but the model was fitted to a {there}.")
 
     @cached_property
     def feature_names(self) -> list[str]:

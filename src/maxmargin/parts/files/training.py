@@ -99,9 +99,7 @@ def read_like(path, model, format: str | None, on_read: ReadCallback | None = No
     """Data with labels for a model that exists: its target, its classes."""
     source = find_source(path, format, on_read)
     classes = model.model.classes_
-    if source.is_table != model.is_table:
-        here, there = ("table", "matrix") if source.is_table else ("matrix", "table")
-        raise ValueError(f"{source.name} is a {here}, but the model was fitted to a {there}.")
+    model.check_kind(source)
     if not source.is_table:
         X, y, _ = read_matrix(source, model.preparation.base)
         if source.format == "npy":

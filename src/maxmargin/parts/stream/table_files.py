@@ -136,11 +136,13 @@ def like_training(
 
     ``drop``: rows with missing values are left out, as they were in training.
     """
+    files = alike(find_files(data), format)
+    model.check_kind(files[0])
     if not model.is_table:
         return open_source(data, target, format=format, weights=weights), UnexpectedValues()
     features, types = TableFeatures(model.preparation), model.preparation.types()
     source = Tables(
-        alike(find_files(data), format), model.target, weights, features=features, types=types,
+        files, model.target, weights, features=features, types=types,
         sift=RowFilter(model.target, list(types), drop),
     )  # fmt: skip
     return source, features.unexpected
