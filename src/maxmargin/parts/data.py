@@ -19,12 +19,12 @@ from ..core.solve.contract import Monitor
 from ..models.validation import check_class_weight
 from .ones import OnesParts
 from .parts import Block, Parts
-from .solve.class_hinge import solve_class_hinge
-from .solve.class_tasks import ClassSpec
-from .solve.hard_margin import ROOM
-from .solve.hinge import solve_hinge
-from .solve.hinge_tasks import BinarySpec
+from .solve.hard_margin.rounds import HELD_BYTES
+from .solve.many_class.driver import solve_class_hinge
+from .solve.many_class.tasks import ClassSpec
 from .solve.tasks import PartsSolution
+from .solve.two_class.driver import solve_hinge
+from .solve.two_class.tasks import BinarySpec
 
 # Who is against whom in a two-class problem: the positive class, and the other, or None for all.
 Duel = tuple[int, int | None]
@@ -54,7 +54,7 @@ class PartsData(ABC):
     @property
     def room(self) -> int:
         """Bytes of rows that may be in hand for a hard margin."""
-        return ROOM
+        return HELD_BYTES
 
     @abstractmethod
     def problems_at_once(self, duels: list[Duel]) -> int:

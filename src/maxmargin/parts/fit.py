@@ -38,14 +38,14 @@ from .certify.smooth import certify_smooth
 from .data import Duel, PartsData, class_weights
 from .parts import Block
 from .side_by_side import solve_side_by_side
-from .solve.class_tasks import ClassSpec
-from .solve.closed_forms import solve_least_squares
-from .solve.fisher import solve_fisher
-from .solve.hinge_tasks import BinarySpec
+from .solve.closed_form.fisher import solve_fisher
+from .solve.closed_form.least_squares import solve_least_squares
+from .solve.closed_form.ridge_path import solve_ridge_path
+from .solve.many_class.tasks import ClassSpec
 from .solve.perceptron import PartsLearner
-from .solve.ridge_path import solve_ridge_path
 from .solve.smooth import Asked, Smooth, solve_smooth
 from .solve.tasks import PartsSolution
+from .solve.two_class.tasks import BinarySpec
 
 # What estimators in memory know of every training row, or of an earlier fit to them.
 OF_EVERY_ROW = (

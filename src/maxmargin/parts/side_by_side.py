@@ -1,4 +1,4 @@
-"""Two-class machines side by side: one budget and one history for all, and how many at a time."""
+"""Two-class problems side by side: one budget and one history for all, and how many at a time."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from ..core.solve.contract import Monitor, Step
 from .lockstep import run_in_lockstep
 from .parts import Parts
-from .solve.hinge_newton import GRAM_FAR, GRAM_HERE
+from .solve.two_class.newton import GRAM_FAR, GRAM_HERE
 
 T = TypeVar("T")
-# What one machine does: (parts, monitor=…) in, anything out.
+# What one job does: (parts, monitor=…) in, anything out.
 Solve = Callable[..., T]
-# Bytes of answers that may be held at a time by the one who asks.
-ANSWERS = 64_000_000
-# Machines at a time: each has a thread to wait in.
-MOST_MACHINES = 64
+# Bytes of responses that may be held at a time by the driver.
+RESPONSE_BYTES = 64_000_000
+# Jobs at a time: each has a thread to wait in.
+MOST_JOBS = 64
 
 
 def solve_side_by_side(
@@ -34,36 +34,36 @@ def solve_side_by_side(
     ``monitor`` counts the iterations of all, as if they came one after another, and its history is
     that of the sum of the problems begun.
     """
-    score, names, found = _Score(monitor), list(solvers), list[T]()
+    shared, names, found = _SharedMonitor(monitor), list(solvers), list[T]()
     if len(names) == 1:  # alone, without a thread, and with Ctrl-C in its own hands
         found = [solvers[names[0]](parts, monitor=monitor)]
         after_group()
         return found
     for first in range(0, len(names), at_once):
         group = names[first : first + at_once]
-        songs = {name: partial(solvers[name], monitor=score.another()) for name in group}
-        found += run_in_lockstep(parts, songs, score.note)
+        jobs = {name: partial(solvers[name], monitor=shared.another()) for name in group}
+        found += run_in_lockstep(parts, jobs, shared.note)
         after_group()
     return found
 
 
-def machines_at_once(n_features: int, held: int, answers: int = ANSWERS, far: bool = True) -> int:
-    """How many machines may ask together if ``held`` parts' answers lie in memory at a time."""
+def jobs_at_once(n_features: int, held: int, room: int = RESPONSE_BYTES, far: bool = True) -> int:
+    """How many jobs may ask together if ``held`` parts' responses lie in memory at a time."""
     gram = n_features <= (GRAM_FAR if far else GRAM_HERE)
     each = 8 * (n_features**2 if gram else 2 * n_features)
-    return int(np.clip(answers // (max(1, held) * max(1, each)), 1, MOST_MACHINES))
+    return int(np.clip(room // (max(1, held) * max(1, each)), 1, MOST_JOBS))
 
 
-class _Score:
+class _SharedMonitor:
     """The monitor of the sum of all problems, from the watches of each."""
 
     def __init__(self, whole: Monitor):
         self.whole = whole
-        self.each: list[_Share] = []
+        self.each: list[_JobMonitor] = []
         self.noted: list[int] = []
 
-    def another(self) -> _Share:
-        self.each.append(_Share(self.whole))
+    def another(self) -> _JobMonitor:
+        self.each.append(_JobMonitor(self.whole))
         return self.each[-1]
 
     def note(self) -> None:
@@ -76,7 +76,7 @@ class _Score:
             self.whole.record(sum(step.primal for step in last), sum(step.dual for step in last))
 
 
-class _Share(Monitor):
+class _JobMonitor(Monitor):
     """The monitor of one problem: it uses up the budget of all, and shows nothing."""
 
     def __init__(self, whole: Monitor):

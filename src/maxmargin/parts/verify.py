@@ -39,14 +39,14 @@ from .certify.smooth import recertify_smooth
 from .data import PartsData
 from .fit import binary_specs, class_spec, is_joint, smooth_problem
 from .parts import Block, Parts
-from .solve.class_hinge import solve_class_hinge
-from .solve.class_tasks import ClassSpec, ClassState, count
-from .solve.closed_forms import check_least_squares
-from .solve.fisher import check_fisher
-from .solve.hard_margin import verify_hard
-from .solve.hinge import solve_hinge
-from .solve.hinge_tasks import BinarySpec, BinaryState, begin
+from .solve.closed_form.fisher import check_fisher
+from .solve.closed_form.least_squares import check_least_squares
+from .solve.hard_margin.rounds import verify_hard
+from .solve.many_class.driver import solve_class_hinge
+from .solve.many_class.tasks import ClassSpec, ClassState, count
 from .solve.tasks import PartsSolution, ask_total
+from .solve.two_class.driver import solve_hinge
+from .solve.two_class.tasks import BinarySpec, BinaryState, begin
 
 
 @singledispatch

@@ -21,8 +21,8 @@ from maxmargin.parts.certify.smooth import certify_smooth, recertify_smooth
 from maxmargin.parts.certify.two_class import certify_parts, repair_parts
 from maxmargin.parts.parts import Block
 from maxmargin.parts.solve import smooth
-from maxmargin.parts.solve.class_tasks import ClassSpec, ClassState, pose_classes
-from maxmargin.parts.solve.hinge_tasks import BinarySpec, BinaryState, pose
+from maxmargin.parts.solve.many_class.tasks import ClassSpec, ClassState, pose_classes
+from maxmargin.parts.solve.two_class.tasks import BinarySpec, BinaryState, pose
 from maxmargin.parts.stream.certify import certify_hinge
 from maxmargin.parts.stream.plane import HingeTask, Multipliers, StreamPlane
 from tests.core.certify.test_conclude import on_the_margin

@@ -14,10 +14,10 @@ from maxmargin.core.problem.losses import LOSSES
 from maxmargin.core.solve.contract import Ending, Monitor
 from maxmargin.parts import lockstep as chorus
 from maxmargin.parts.lockstep import run_in_lockstep
-from maxmargin.parts.side_by_side import machines_at_once, solve_side_by_side
-from maxmargin.parts.solve.hinge import solve_hinge
-from maxmargin.parts.solve.hinge_newton import GRAM_HERE
-from maxmargin.parts.solve.hinge_tasks import BinarySpec
+from maxmargin.parts.side_by_side import jobs_at_once, solve_side_by_side
+from maxmargin.parts.solve.two_class.driver import solve_hinge
+from maxmargin.parts.solve.two_class.newton import GRAM_HERE
+from maxmargin.parts.solve.two_class.tasks import BinarySpec
 from tests.parts.core.helpers import Here
 
 K = 6
@@ -37,7 +37,7 @@ def machines(rule="rest", loss="hinge"):
 
 
 def solvers(some):
-    return {machine.key: partial(solve_hinge, machine=machine) for machine in some}
+    return {machine.key: partial(solve_hinge, spec=machine) for machine in some}
 
 
 def alone(X, y, machine, monitor=None):
@@ -136,12 +136,12 @@ def test_all_machines_share_one_budget(monitor, ending):
 
 
 def test_few_machines_ask_together_where_answers_are_large():
-    assert machines_at_once(10, 1) == machines_at_once(10, 8) == 64
+    assert jobs_at_once(10, 1) == jobs_at_once(10, 8) == 64
     for parts in (1, 4, 10_000):
-        most = machines_at_once(GRAM_HERE, parts, far=False)
+        most = jobs_at_once(GRAM_HERE, parts, far=False)
         assert most == 1 or most * parts * 8 * GRAM_HERE**2 <= 64_000_000
         # One column more, and no matrix is sent.
-        assert machines_at_once(GRAM_HERE + 1, parts) >= most
+        assert jobs_at_once(GRAM_HERE + 1, parts) >= most
 
 
 # --- voices ----------------------------------------------------------------------------------

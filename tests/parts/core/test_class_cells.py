@@ -14,8 +14,8 @@ from maxmargin.core.problem.problem import Bias
 from maxmargin.core.rows.rows import as_rows
 from maxmargin.parts.certify.many_class import certify_class_parts
 from maxmargin.parts.parts import Block
-from maxmargin.parts.solve.class_cells import Look, is_linear, look, pieces, settle
-from maxmargin.parts.solve.class_tasks import ClassSpec, begin, pose_classes
+from maxmargin.parts.solve.many_class.cells import Look, is_linear, look, pieces, settle
+from maxmargin.parts.solve.many_class.tasks import ClassSpec, begin, pose_classes
 from maxmargin.parts.solve.tasks import ask, ask_total
 from tests.parts.core.helpers import Here
 

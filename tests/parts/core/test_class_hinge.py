@@ -16,12 +16,12 @@ from maxmargin.core.problem.problem import Bias
 from maxmargin.core.solve.contract import Ending, Monitor
 from maxmargin.parts.certify.many_class import certify_class_parts, repair_class_parts
 from maxmargin.parts.parts import Block
-from maxmargin.parts.solve import class_near
-from maxmargin.parts.solve.class_hinge import solve_class_hinge
-from maxmargin.parts.solve.class_tasks import ClassSpec, begin, count, pose_classes
-from maxmargin.parts.solve.hinge import solve_hinge
-from maxmargin.parts.solve.hinge_tasks import BinarySpec
+from maxmargin.parts.solve.many_class import near as class_near
+from maxmargin.parts.solve.many_class.driver import solve_class_hinge
+from maxmargin.parts.solve.many_class.tasks import ClassSpec, begin, count, pose_classes
 from maxmargin.parts.solve.tasks import ask_total
+from maxmargin.parts.solve.two_class.driver import solve_hinge
+from maxmargin.parts.solve.two_class.tasks import BinarySpec
 from tests.parts.core.helpers import Here
 
 RULES = list(CLASS_LOSSES)
@@ -164,7 +164,7 @@ def test_equal_parts_count_as_often_as_they_are_there(rule):
 @pytest.mark.parametrize("rule", RULES, ids=" ".join)
 def test_rows_left_behind_do_not_matter(rule, monkeypatch):
     """Where a part may send a few rows a round, the optimum is that of all rows."""
-    monkeypatch.setattr("maxmargin.parts.solve.class_near.CHEAP", 1200)
+    monkeypatch.setattr("maxmargin.parts.solve.many_class.near.CHEAP", 1200)
     X, y = clouds(1500)
     multiclass, loss = rule
     whole = LinearSVM(C=0.1, multiclass=multiclass, loss=loss).fit(X, y)

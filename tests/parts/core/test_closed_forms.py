@@ -7,10 +7,11 @@ import pytest
 from scipy import sparse
 
 from maxmargin import FisherDiscriminant, LeastSquaresClassifier
-from maxmargin.parts.solve import closed_forms, fisher
-from maxmargin.parts.solve.closed_forms import solve_least_squares
-from maxmargin.parts.solve.fisher import solve_fisher
-from maxmargin.parts.solve.ridge_path import leave_one_out_parts, solve_ridge_path
+from maxmargin.parts.solve.closed_form import fisher
+from maxmargin.parts.solve.closed_form import least_squares as closed_forms
+from maxmargin.parts.solve.closed_form.fisher import solve_fisher
+from maxmargin.parts.solve.closed_form.least_squares import solve_least_squares
+from maxmargin.parts.solve.closed_form.ridge_path import leave_one_out_parts, solve_ridge_path
 from tests.parts.core.helpers import Here
 
 ALPHAS = np.array([0.0, 1e-3, 1.0, 30.0])

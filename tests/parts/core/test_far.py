@@ -14,12 +14,13 @@ from maxmargin.core.solve.contract import Monitor
 from maxmargin.parts.certify.smooth import certify_smooth
 from maxmargin.parts.dask.sample import draw
 from maxmargin.parts.dask.traffic import Traffic
-from maxmargin.parts.solve import hinge_near, hinge_sample
-from maxmargin.parts.solve.hinge import solve_hinge
-from maxmargin.parts.solve.hinge_newton import Newton
-from maxmargin.parts.solve.hinge_tasks import BinarySpec, begin
 from maxmargin.parts.solve.smooth import Asked, solve_smooth
 from maxmargin.parts.solve.tasks import ask_total
+from maxmargin.parts.solve.two_class import near as hinge_near
+from maxmargin.parts.solve.two_class import sample as hinge_sample
+from maxmargin.parts.solve.two_class.driver import solve_hinge
+from maxmargin.parts.solve.two_class.newton import Newton
+from maxmargin.parts.solve.two_class.tasks import BinarySpec, begin
 from tests.biases import BIASES, posed
 from tests.helpers import oracle
 from tests.parts.core.helpers import Here

@@ -15,13 +15,13 @@ from maxmargin.core.problem.losses import LOSSES
 from maxmargin.core.problem.problem import Bias
 from maxmargin.core.solve.contract import Ending, Monitor
 from maxmargin.parts.parts import Block
-from maxmargin.parts.solve import hard_margin
-from maxmargin.parts.solve.class_hinge import solve_class_hinge
-from maxmargin.parts.solve.class_tasks import ClassSpec
-from maxmargin.parts.solve.hard_margin import solve_hard, verify_hard
-from maxmargin.parts.solve.hard_tasks import HeldRows, Wish, look, values_of
-from maxmargin.parts.solve.hinge import solve_hinge
-from maxmargin.parts.solve.hinge_tasks import BinarySpec
+from maxmargin.parts.solve.hard_margin import rounds as hard_margin
+from maxmargin.parts.solve.hard_margin.rounds import solve_hard, verify_hard
+from maxmargin.parts.solve.hard_margin.tasks import HeldRows, Wish, look, values_of
+from maxmargin.parts.solve.many_class.driver import solve_class_hinge
+from maxmargin.parts.solve.many_class.tasks import ClassSpec
+from maxmargin.parts.solve.two_class.driver import solve_hinge
+from maxmargin.parts.solve.two_class.tasks import BinarySpec
 from tests.biases import BIASES, posed
 from tests.class_helpers import class_problem, corners
 from tests.helpers import oracle, problem, separable_cloud
@@ -34,7 +34,7 @@ HARD = BinarySpec(np.inf, LOSSES["hinge"])
 @pytest.fixture(autouse=True)
 def few_rows_a_round(monkeypatch):
     """Small data must not be fetched whole in the first round."""
-    monkeypatch.setattr(hard_margin, "FEWEST", 6)
+    monkeypatch.setattr(hard_margin, "FEWEST_JOINING", 6)
     monkeypatch.setattr(hard_margin, "LEAST", 1)
     monkeypatch.setattr(hard_margin, "PER_COLUMN", 1)
 

@@ -12,11 +12,11 @@ from maxmargin.core.problem.losses import LOSSES
 from maxmargin.core.rows.rows import scores
 from maxmargin.core.solve.contract import Ending, Monitor
 from maxmargin.parts.certify.two_class import best_bias_parts, repair_parts
-from maxmargin.parts.solve.hinge import solve_hinge
-from maxmargin.parts.solve.hinge_ascent import Ascent, accept, best_in_triangle
-from maxmargin.parts.solve.hinge_newton import Newton
-from maxmargin.parts.solve.hinge_tasks import BinarySpec, begin, pose, weigh
 from maxmargin.parts.solve.tasks import ask_total
+from maxmargin.parts.solve.two_class.ascent import Ascent, accept, best_in_triangle
+from maxmargin.parts.solve.two_class.driver import solve_hinge
+from maxmargin.parts.solve.two_class.newton import Newton
+from maxmargin.parts.solve.two_class.tasks import BinarySpec, begin, pose, weigh
 from tests.biases import BIASES, posed
 from tests.helpers import cloud, oracle
 from tests.parts.core.helpers import Here

@@ -10,12 +10,12 @@ from maxmargin.core.problem.losses import LOSSES
 from maxmargin.core.problem.problem import Bias
 from maxmargin.core.solve.contract import Monitor
 from maxmargin.parts.ones import OnesParts
-from maxmargin.parts.solve.class_hinge import solve_class_hinge
-from maxmargin.parts.solve.class_tasks import ClassSpec
-from maxmargin.parts.solve.closed_forms import solve_least_squares
-from maxmargin.parts.solve.fisher import solve_fisher
-from maxmargin.parts.solve.hinge import solve_hinge
-from maxmargin.parts.solve.hinge_tasks import BinarySpec
+from maxmargin.parts.solve.closed_form.fisher import solve_fisher
+from maxmargin.parts.solve.closed_form.least_squares import solve_least_squares
+from maxmargin.parts.solve.many_class.driver import solve_class_hinge
+from maxmargin.parts.solve.many_class.tasks import ClassSpec
+from maxmargin.parts.solve.two_class.driver import solve_hinge
+from maxmargin.parts.solve.two_class.tasks import BinarySpec
 from tests.parts.core.helpers import Here
 
 

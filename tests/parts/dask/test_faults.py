@@ -47,7 +47,7 @@ def test_a_worker_that_dies_in_the_middle_does_not_change_the_answer(
 def test_a_cluster_without_workers_is_told_of(monkeypatch):
     import distributed
 
-    monkeypatch.setattr(patience, "PATIENCE", 0.05)
+    monkeypatch.setattr(patience, "MAX_WAIT", 0.05)
     DX, Dy = spread(*clouds(), [100])
     with (
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,

@@ -19,8 +19,8 @@ from maxmargin.parts.dask.traffic import Traffic
 from maxmargin.parts.fit import fit_estimator
 from maxmargin.parts.lockstep import run_in_lockstep
 from maxmargin.parts.parts import Block
-from maxmargin.parts.solve.hinge_tasks import BinarySpec, begin
 from maxmargin.parts.solve.tasks import ask_total
+from maxmargin.parts.solve.two_class.tasks import BinarySpec, begin
 from tests.parts.core.helpers import Here
 from tests.parts.dask.helpers import clouds
 
@@ -64,7 +64,7 @@ def data(k=4, cuts=(0, 50, 120, 240), weight=None):
 
 def one_at_a_time(monkeypatch):
     for module in ("inputs", "search"):
-        monkeypatch.setattr(f"maxmargin.parts.dask.{module}.machines_at_once", lambda *_: 1)
+        monkeypatch.setattr(f"maxmargin.parts.dask.{module}.jobs_at_once", lambda *_: 1)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

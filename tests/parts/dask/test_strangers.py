@@ -70,7 +70,7 @@ def test_a_message_that_comes_late_is_not_heard():
 
 def test_an_actor_that_is_gone_without_a_word(near, monkeypatch):
     """As when all is cancelled just as a question is sent: Dask never answers it."""
-    monkeypatch.setattr("maxmargin.parts.dask.cluster_wait.LOOK", 0.01)
+    monkeypatch.setattr("maxmargin.parts.dask.cluster_wait.LOOK_EVERY", 0.01)
     parts = DaskParts(near, near.scatter(blocks(), hash=False), 3)
     assert parts.total(count, 1) == 3
     actor = parts._actors[0]
@@ -106,7 +106,7 @@ def test_ctrl_c_while_actors_are_made(near, monkeypatch):
 
 
 def test_one_worker_alone_does_not_keep_all_questions(near, monkeypatch):
-    monkeypatch.setattr(dask_parts, "FORGET", 100)
+    monkeypatch.setattr(dask_parts, "JOURNAL_BYTES", 100)
     monkeypatch.setattr(near, "scheduler_info", lambda **_: {"workers": {"alone": {}}})
     parts = DaskParts(near, near.scatter(blocks(), hash=False), 3)
     for asked in range(1, 20):
@@ -118,7 +118,7 @@ def test_one_worker_alone_does_not_keep_all_questions(near, monkeypatch):
 
 
 def test_copies_of_memories_stand_for_the_questions_before(near, monkeypatch):
-    monkeypatch.setattr(dask_parts, "FORGET", 100)
+    monkeypatch.setattr(dask_parts, "JOURNAL_BYTES", 100)
     parts = DaskParts(near, near.scatter(blocks(), hash=False), 3)
     for asked in range(1, 12):
         assert parts.total(count, 1) == 3 * asked

@@ -28,7 +28,7 @@ def test_too_many_are_left_out_and_found_again(monkeypatch, rule):
     whole = fit_stream(model, chunks, memory="16MB").certificate_
     assert len(model._alpha_rows)
     assert verify(model, X, y).dual == pytest.approx(whole.dual, rel=1e-9)
-    monkeypatch.setattr(odd, "SHARE", 0.0)
+    monkeypatch.setattr(odd, "EXCEPTIONS_SHARE", 0.0)
     fit_stream(model, chunks, memory="16MB")
     assert not len(model._alpha_rows)
     assert verify(model, X, y).dual <= whole.primal

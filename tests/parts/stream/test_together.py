@@ -12,9 +12,9 @@ from maxmargin import LinearSVM, fit_stream
 from maxmargin.parts.files.sources import open_source
 from maxmargin.parts.lockstep import THREAD_NAME
 from maxmargin.parts.stream.folder import WorkFolder
-from maxmargin.parts.stream.lockstep_budget import REMEMBERED, machines_in_a_pass
+from maxmargin.parts.stream.lockstep_budget import STATE_BYTES_PER_ROW, problems_in_a_pass
 from maxmargin.parts.stream.memory_limit import MemoryLimit
-from maxmargin.parts.stream.part_states import Memories
+from maxmargin.parts.stream.part_states import PartStates
 from maxmargin.parts.stream.rows import StreamedRows
 
 from .helpers import cut, noisy
@@ -33,7 +33,7 @@ def fitted(model, X, y, memory="16MB", told=None):
 
 
 def machine_by_machine(monkeypatch):
-    monkeypatch.setattr("maxmargin.parts.stream.data.machines_in_a_pass", lambda *_: 1)
+    monkeypatch.setattr("maxmargin.parts.stream.data.problems_in_a_pass", lambda *_: 1)
 
 
 @pytest.mark.parametrize("is_sparse", [False, True], ids=["dense", "sparse"])
@@ -70,15 +70,15 @@ def test_what_machines_remember_may_lie_on_the_disk(monkeypatch, tmp_path):
     known, _ = fitted(model, X, y)
     coef, certificate = known.coef_, known.certificate_
     away = set()
-    put = Memories.put
+    put = PartStates.put
 
     def noted(self, i, memory, problem=None):
         put(self, i, memory, problem)
         away.update(path.name for path in self.away.values())
 
-    monkeypatch.setattr(Memories, "put", noted)
-    monkeypatch.setattr(MemoryLimit, "kept", property(lambda self: 3 * REMEMBERED * 1000))
-    monkeypatch.setattr("maxmargin.parts.stream.data.machines_in_a_pass", lambda *_: K)
+    monkeypatch.setattr(PartStates, "put", noted)
+    monkeypatch.setattr(MemoryLimit, "kept", property(lambda self: 3 * STATE_BYTES_PER_ROW * 1000))
+    monkeypatch.setattr("maxmargin.parts.stream.data.problems_in_a_pass", lambda *_: K)
     fitted(model, X, y)
     assert away
     np.testing.assert_array_equal(model.coef_, coef)
@@ -86,42 +86,42 @@ def test_what_machines_remember_may_lie_on_the_disk(monkeypatch, tmp_path):
 
 
 def test_memories_are_told_apart_and_fit_their_limit(tmp_path):
-    memories = Memories(tmp_path, 100)
+    states = PartStates(tmp_path, 100)
     rows = {key: np.full(5, hash(key)) for key in [(0, "a"), (0, "b"), (1, "a"), (1, "b")]}
     for (i, problem), row in rows.items():
-        memories.put(i, row, problem)
-        assert memories.used == sum(memories.sizes.values()) <= 100
-    assert len(memories.held) == 2
-    assert len(list(tmp_path.iterdir())) == len(memories.away) == 2
+        states.put(i, row, problem)
+        assert states.used == sum(states.sizes.values()) <= 100
+    assert len(states.held) == 2
+    assert len(list(tmp_path.iterdir())) == len(states.away) == 2
     for (i, problem), row in rows.items():
-        np.testing.assert_array_equal(memories.get(i, problem), row)
-    memories.put(0, np.zeros(0), "a")  # there is room for another
-    memories.put(1, rows[1, "b"], "b")
-    assert len(memories.away) == len(list(tmp_path.iterdir())) == 1
-    np.testing.assert_array_equal(memories.get(1, "b"), rows[1, "b"])
-    assert memories.get(2, "a") is None
-    memories.clear()
+        np.testing.assert_array_equal(states.get(i, problem), row)
+    states.put(0, np.zeros(0), "a")  # there is room for another
+    states.put(1, rows[1, "b"], "b")
+    assert len(states.away) == len(list(tmp_path.iterdir())) == 1
+    np.testing.assert_array_equal(states.get(1, "b"), rows[1, "b"])
+    assert states.get(2, "a") is None
+    states.clear()
     assert not list(tmp_path.iterdir())
-    assert memories.get(1, "b") is None
+    assert states.get(1, "b") is None
 
 
 def test_what_has_not_changed_is_not_written_again(tmp_path):
-    memories = Memories(tmp_path, 0)
-    memories.put(0, {"a": np.ones(3)}, "p")
-    known = memories.get(0, "p")
+    states = PartStates(tmp_path, 0)
+    states.put(0, {"a": np.ones(3)}, "p")
+    known = states.get(0, "p")
     [path] = tmp_path.iterdir()
     path.unlink()
-    memories.put(0, dict(known), "p")
+    states.put(0, dict(known), "p")
     assert not path.exists()
     for changed in ({"a": np.zeros(3)}, known | {"b": np.ones(1)}):
-        memories.put(0, changed, "p")
-        assert memories.get(0, "p").keys() == changed.keys()
-        np.testing.assert_array_equal(memories.get(0, "p")["a"], changed["a"])
+        states.put(0, changed, "p")
+        assert states.get(0, "p").keys() == changed.keys()
+        np.testing.assert_array_equal(states.get(0, "p")["a"], changed["a"])
     # Another's memory in between: no mistake about whose it was.
-    memories.put(1, {"a": np.ones(3)}, "p")
-    one = memories.get(0, "p")
-    memories.put(1, one, "p")
-    assert memories.get(1, "p").keys() == one.keys()
+    states.put(1, {"a": np.ones(3)}, "p")
+    one = states.get(0, "p")
+    states.put(1, one, "p")
+    assert states.get(1, "p").keys() == one.keys()
 
 
 def test_how_many_share_a_pass(tmp_path, monkeypatch):
@@ -131,11 +131,11 @@ def test_how_many_share_a_pass(tmp_path, monkeypatch):
         rows = StreamedRows(open_source(cut(X, y, at=AT)), MemoryLimit(16_000_000), folder)
 
         def with_room_for(machines, row_bytes, cached=True):
-            kept = property(lambda self: int(machines * REMEMBERED * rows.n))
+            kept = property(lambda self: int(machines * STATE_BYTES_PER_ROW * rows.n))
             monkeypatch.setattr(MemoryLimit, "kept", kept)
             monkeypatch.setattr(type(reader), "size", row_bytes * rows.n)
             rows.reader = reader if cached else None
-            return [machines_in_a_pass(rows, duels) for duels in (rest, pairs)]
+            return [problems_in_a_pass(rows, duels) for duels in (rest, pairs)]
 
         reader = rows.reader
         assert with_room_for(100, 8) == [6, 15]

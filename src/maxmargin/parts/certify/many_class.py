@@ -28,8 +28,8 @@ from ...core.problem.multiclass import MulticlassProblem, summary
 from ...core.rows.class_products import score_chunks
 from ...core.solve.many_class.class_shift import answers, newton_step
 from ..parts import Parts
-from ..solve.class_ascent import add_losses
-from ..solve.class_tasks import ClassSpec, ClassState, points_of
+from ..solve.many_class.ascent import add_losses
+from ..solve.many_class.tasks import ClassSpec, ClassState, points_of
 from ..solve.tasks import ask, ask_total
 from .two_class import method_of
 

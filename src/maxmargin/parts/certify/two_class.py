@@ -18,8 +18,8 @@ from ...core.problem.losses import boxed
 from ...core.problem.problem import Problem, two_class_summary
 from ...core.rows.rows import scores
 from ..parts import Parts
-from ..solve.hinge_tasks import BinarySpec, BinaryState
 from ..solve.tasks import ask, ask_total
+from ..solve.two_class.tasks import BinarySpec, BinaryState
 
 # Breakpoints of the bias that a part may list, and places at which it weighs what lies below.
 LISTED = 64

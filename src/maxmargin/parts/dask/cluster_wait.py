@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 # Seconds without a single worker after which none is expected any more, and between two looks.
-PATIENCE = 120.0
-LOOK = 1.0
+MAX_WAIT = 120.0
+LOOK_EVERY = 1.0
 
 
 class ClusterLost(RuntimeError):
@@ -54,14 +54,14 @@ def wait_for(client: Any, futures: list) -> None:
     alone = None
     while True:
         try:
-            distributed.wait(futures, timeout=min(LOOK, PATIENCE))
+            distributed.wait(futures, timeout=min(LOOK_EVERY, MAX_WAIT))
             return
         except TimeoutError:
             if client.nthreads():
                 alone = None
                 continue
             alone = alone or time.monotonic()
-            if time.monotonic() - alone >= PATIENCE:
+            if time.monotonic() - alone >= MAX_WAIT:
                 raise ClusterLost(_nobody(client)) from None
 
 
@@ -69,7 +69,7 @@ def heard(actor: Any, sent: Any) -> Any:
     """What an actor answers, or None if it is gone: Dask does not always say so."""
     while not sent.done():
         try:
-            return sent.result(timeout=LOOK)
+            return sent.result(timeout=LOOK_EVERY)
         except TimeoutError:
             if actor._future.status != "finished":
                 return None
@@ -84,6 +84,6 @@ def wait_for_a_worker(client: Any) -> None:
 
 def _nobody(client: Any) -> str:
     return (
-        f"The cluster at {client.scheduler.address} has had no worker for {PATIENCE:g} seconds. "
+        f"The cluster at {client.scheduler.address} has had no worker for {MAX_WAIT:g} seconds. "
         "Start workers, or close the client to fit on a LocalCluster of this machine."
     )

@@ -62,7 +62,7 @@ class OnDask:
         return self
 
     def _spread_out(self, client, X, y, sample_weight) -> DaskData:
-        """The parts of an earlier fit, with their memories, where ``warm_start`` goes on from
+        """The parts of an earlier fit, with their states, where ``warm_start`` goes on from
         them; else new ones."""
         kept: KeptParts | None = self.__dict__.pop("_kept", None)
         if not (self._goes_on and self.warm_start):

@@ -6,7 +6,7 @@ and one back; no task passes through the scheduler's graph.
 
 An actor dies with its worker, and what its parts remember with it.  But tasks are plain functions,
 so a memory follows from the rows and the questions so far: these are kept here, and told again to
-a new actor, whose rows Dask computes again.  When they have grown large, memories are copied to a
+a new actor, whose rows Dask computes again.  When they have grown large, states are copied to a
 second worker instead, or here if there is only one, and the questions before are forgotten.
 """
 
@@ -22,10 +22,10 @@ from .optional_dask import need_dask
 from .parts_actor import ActorQuestion, Failed, PartsActor
 from .traffic import Traffic, size_of
 
-# Bytes of questions after which memories are copied and the questions forgotten.
-FORGET = 1 << 26
+# Bytes of questions after which states are copied and the questions forgotten.
+JOURNAL_BYTES = 1 << 26
 # Times that the parts of one worker may be lost in one round.
-LOSSES = 5
+MOST_LOSSES = 5
 
 
 class Team(NamedTuple):
@@ -37,9 +37,9 @@ class Team(NamedTuple):
 
 
 class StateCopy(NamedTuple):
-    """Memories of a team, copied, and how many questions they had been asked."""
+    """States of a team, copied, and how many questions they had been asked."""
 
-    memories: Any
+    states: Any
     answered: int
 
 
@@ -59,27 +59,27 @@ class DaskParts(Parts):
         self._teams: list[Team] = []
         self._actors: list[Any] = []
         self._kept: list[StateCopy] = []
-        self._shelves: list[Any] = []
+        self._variables: list[Any] = []
         self._journal: list[ActorQuestion] = []
         self._size = 0
         self._remembered = 0
         self._messages = 0
 
-    def ask(self, task: Task, *told: Any) -> Iterator[Any]:
+    def ask(self, task: Task, *payload: Any) -> Iterator[Any]:
         """Ask all parts at once; the answers come in the order of the parts."""
         answers: list[Any] = [None] * self.n_parts
-        for team, some in zip(self._teams_now(), self._round(task, told, False), strict=True):
+        for team, some in zip(self._teams_now(), self._round(task, payload, False), strict=True):
             for part, answer in zip(team.members, some, strict=True):
                 self.traffic.answer(answer)
                 answers[part] = answer
         return iter(answers)
 
-    def total(self, task: Task, *told: Any) -> Any:
+    def total(self, task: Task, *payload: Any) -> Any:
         """The sum of all answers: every worker adds up those of its parts, and one comes back.
 
         The order of the additions is that of the teams, which a lost worker does not change.
         """
-        sums = self._round(task, told, True)
+        sums = self._round(task, payload, True)
         for one in sums:
             self.traffic.answer(one)
         return add_all(iter(sums))
@@ -97,12 +97,12 @@ class DaskParts(Parts):
             first += n
         self._round(task, (), False, pieces)
 
-    def ask_one(self, part: int, task: Task, *told: Any) -> Any:
+    def ask_one(self, part: int, task: Task, *payload: Any) -> Any:
         """Ask one part, without a memory."""
-        self.traffic.ask(told, 1)
+        self.traffic.ask(payload, 1)
         for number, team in enumerate(self._teams_now()):
             if part in team.members:
-                question = ActorQuestion(task, told)
+                question = ActorQuestion(task, payload)
                 answer = self._answer(number, "ask_one", team.members.index(part), question)
                 self.traffic.answer(answer)
                 return answer
@@ -115,7 +115,7 @@ class DaskParts(Parts):
 
     def forget(self) -> None:
         """Let go of what the cluster keeps for these parts besides their rows."""
-        self._clear_shelves()
+        self._delete_variables()
         self._teams, self._actors, self._kept, self._journal, self._size = [], [], [], [], 0
 
     def close(self) -> None:
@@ -123,13 +123,13 @@ class DaskParts(Parts):
 
     # --- rounds -------------------------------------------------------------------------------
 
-    def _round(self, task: Task, told: tuple, add: bool, pieces: list | None = None) -> list:
+    def _round(self, task: Task, payload: tuple, add: bool, pieces: list | None = None) -> list:
         """One question to all; the answers by team.
 
         A question that was interrupted was not asked: who has answered it goes back a step.
         """
-        teams, question = self._teams_now(), ActorQuestion(task, told, pieces)
-        self.traffic.ask(told, len(teams))
+        teams, question = self._teams_now(), ActorQuestion(task, payload, pieces)
+        self.traffic.ask(payload, len(teams))
         self.traffic.sent += size_of(pieces or ())
         asked = self._kept[0].answered + len(self._journal)
         self._messages += 1
@@ -140,8 +140,8 @@ class DaskParts(Parts):
             for number, (message, future) in enumerate(zip(messages, sent, strict=True))
         ]
         self._journal.append(question)
-        self._size += size_of(told) + size_of(pieces or ())
-        if self._size > max(FORGET, self._remembered):
+        self._size += size_of(payload) + size_of(pieces or ())
+        if self._size > max(JOURNAL_BYTES, self._remembered):
             self._forget()
         return found
 
@@ -157,7 +157,7 @@ class DaskParts(Parts):
         """A team's answer; if its worker is lost, that of a new actor that was told the same."""
         sent = sent or self._send(number, method, *args)
         why: Exception | None = None
-        for _ in range(LOSSES):
+        for _ in range(MOST_LOSSES):
             try:
                 answer = None if sent is None else heard(self._actors[number], sent)
             except Exception as error:  # Dask's word for a lost worker: those of tasks are returned
@@ -168,12 +168,12 @@ class DaskParts(Parts):
                 return answer.value
             self._actors[number] = None  # or Dask would make it again, without its memory
             self._actors[number] = self._actor(number, again=True)
-            if self._shelves:  # a copy may have been lost with the worker
-                self.client.replicate([kept.memories for kept in self._kept], n=2)
+            if self._variables:  # a copy may have been lost with the worker
+                self.client.replicate([kept.states for kept in self._kept], n=2)
             sent = self._send(number, method, *args)
         raise ClusterLost(
-            f"Workers were lost {LOSSES} times while one question was asked. Most often they had "
-            "too little memory: use smaller partitions, or more workers."
+            f"Workers were lost {MOST_LOSSES} times while one question was asked. Most often they "
+            "had too little memory: use smaller partitions, or more workers."
         ) from why
 
     # --- actors -------------------------------------------------------------------------------
@@ -197,15 +197,15 @@ class DaskParts(Parts):
         return self._teams
 
     def _actor(self, number: int, again: bool = False) -> Any:
-        """An actor with the memories kept, told all that was asked since."""
+        """An actor with the states kept, told all that was asked since."""
         team, kept = self._teams[number], self._kept[number]
         where = {} if again else {"workers": [team.home], "allow_other_workers": True}
         where = where if team.home else {}
-        for attempt in range(LOSSES):
+        for attempt in range(MOST_LOSSES):
             future = self.client.submit(
                 PartsActor,
                 team.blocks,
-                kept.memories,
+                kept.states,
                 kept.answered,
                 actor=True,
                 pure=False,
@@ -222,41 +222,41 @@ class DaskParts(Parts):
             except Exception as error:
                 # A worker lost meanwhile; but what cannot be made at all is told as it is.
                 lost = isinstance(error, OSError | RuntimeError)
-                if attempt == LOSSES - 1 or isinstance(error, ClusterLost) or not lost:
+                if attempt == MOST_LOSSES - 1 or isinstance(error, ClusterLost) or not lost:
                     raise
         raise AssertionError
 
     def _forget(self) -> None:
-        """Copy the memories, and forget how they came about."""
+        """Copy the states, and forget how they came about."""
         asked = self._kept[0].answered + len(self._journal)
         alone = len(self.client.scheduler_info(n_workers=-1)["workers"]) < 2
-        shelves, copies = ([], self._fetched()) if alone else self._copied()
+        variables, copies = ([], self._fetched()) if alone else self._copied()
         if copies:
             # Variables hold the copies, which have no history: nobody needs their actor.
-            self._clear_shelves()
-            self._shelves = shelves
+            self._delete_variables()
+            self._variables = variables
             self._kept = [StateCopy(copy, asked) for copy in copies]
             self._journal, self._size = [], 0
 
     def _copied(self) -> tuple[list, list]:
-        """Memories on two workers each, and the variables that hold them."""
+        """States on two workers each, and the variables that hold them."""
         _, distributed = need_dask()
         names = [f"maxmargin-{uuid.uuid4().hex}" for _ in self._teams]
-        shelves = [distributed.Variable(name, client=self.client) for name in names]
+        variables = [distributed.Variable(name, client=self.client) for name in names]
         for number, name in enumerate(names):
-            self._answer(number, "shelve", name)
-        copies = [shelf.get() for shelf in shelves]
+            self._answer(number, "publish", name)
+        copies = [variable.get() for variable in variables]
         self.client.replicate(copies, n=2)
-        return shelves, copies
+        return variables, copies
 
     def _fetched(self) -> list:
-        """The memories here, where no second worker is, unless the questions are smaller."""
+        """The states here, where no second worker is, unless the questions are smaller."""
         teams = range(len(self._teams))
         self._remembered = sum(self._answer(number, "size") for number in teams)
         small = self._remembered < self._size
         return [self._answer(number, "remembered") for number in teams] if small else []
 
-    def _clear_shelves(self) -> None:
-        for shelf in self._shelves:
-            shelf.delete()
-        self._shelves = []
+    def _delete_variables(self) -> None:
+        for variable in self._variables:
+            variable.delete()
+        self._variables = []

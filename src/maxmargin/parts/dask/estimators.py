@@ -13,7 +13,7 @@ from ...models.perceptron import perceptron
 from ...models.regression import fisher, least_squares, logistic_regression
 from ...models.svm import linear_svm
 from ...models.validation import check_alphas
-from ..solve.ridge_path import leave_one_out_parts
+from ..solve.closed_form.ridge_path import leave_one_out_parts
 from .common import OnDask
 from .inputs import is_dask, spread_out
 from .optional_dask import some_client

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from ...models.validation import FLOATS, canonical
 from ..data import Duel, PartsData, weights_by_class
 from ..parts import Block
-from ..side_by_side import machines_at_once
+from ..side_by_side import jobs_at_once
 from .cluster_wait import gather, wait_for_a_worker
 from .dask_parts import DaskParts
 from .optional_dask import need_dask
@@ -30,7 +30,7 @@ class DaskData(PartsData):
 
     def problems_at_once(self, duels: list[Duel]) -> int:
         # All parts' responses come at the same time.
-        return machines_at_once(self.parts.n_features, self.parts.n_parts)
+        return jobs_at_once(self.parts.n_features, self.parts.n_parts)
 
     def sample(self, seed: int) -> Block:
         return draw(self, seed)

@@ -38,13 +38,13 @@ class Failed(NamedTuple):
 
 
 class PartsActor:
-    """Rows and memories of some parts."""
+    """Rows and states of some parts."""
 
-    def __init__(self, blocks: list, memories: list | None, answered: int):
+    def __init__(self, blocks: list, states: list | None, answered: int):
         self.blocks = blocks
-        self.memories = [None] * len(blocks) if memories is None else memories
-        self.before = self.memories
-        self.answered = answered  # questions that the memories know of
+        self.states = [None] * len(blocks) if states is None else states
+        self.before = self.states
+        self.answered = answered  # questions that the states know of
         self.latest = 0  # the number of the last message heard
         self.pool = ThreadPoolExecutor(len(blocks)) if len(blocks) > 1 else None
 
@@ -60,7 +60,7 @@ class PartsActor:
             return None
         self.latest = number
         if asked == self.answered - 1:
-            self.memories, self.answered = self.before, asked
+            self.states, self.answered = self.before, asked
         if asked != self.answered:
             return None
         try:
@@ -85,17 +85,17 @@ class PartsActor:
 
     def size(self) -> ActorReply:
         """Bytes that the parts remember."""
-        return ActorReply(size_of(self.memories))
+        return ActorReply(size_of(self.states))
 
     def remembered(self) -> ActorReply:
-        return ActorReply(self.memories)
+        return ActorReply(self.states)
 
-    def shelve(self, name: str) -> ActorReply | Failed:
+    def publish(self, name: str) -> ActorReply | Failed:
         """Hand what the parts remember to this worker as data, and their future to a variable."""
         _, distributed = need_dask()
         try:
             client = distributed.get_client()
-            [future] = client.scatter([self.memories], direct=True, hash=False)
+            [future] = client.scatter([self.states], direct=True, hash=False)
             distributed.Variable(name, client=client).set(future)
             return ActorReply(name)
         except Exception as error:
@@ -104,13 +104,11 @@ class PartsActor:
     def _ask(self, question: ActorQuestion) -> list:
         def one(place: int) -> tuple[Any, Any]:
             piece = () if question.pieces is None else (question.pieces[place],)
-            return question.task(
-                self.blocks[place], self.memories[place], *piece, *question.payload
-            )
+            return question.task(self.blocks[place], self.states[place], *piece, *question.payload)
 
         with one_blas_thread():
             places = range(len(self.blocks))
             found = list(map(one, places) if self.pool is None else self.pool.map(one, places))
-        self.before, self.memories = self.memories, [memory for memory, _ in found]
+        self.before, self.states = self.states, [state for state, _ in found]
         self.answered += 1
         return [answer for _, answer in found]

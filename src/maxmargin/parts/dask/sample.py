@@ -31,7 +31,7 @@ def draw(data: PartsData, seed: int) -> Block:
     return Block(whole, y, weight * (data.mass / by_class)[y])
 
 
-def _some(block: Block, memory, share: float, most: int, seed: int):
+def _some(block: Block, state, share: float, most: int, seed: int):
     """A share of the rows of each class, at least one, and no more values than ``most``."""
     n = len(block.y)
     stored = block.X.nnz if sparse.issparse(block.X) else block.X.size
@@ -44,4 +44,4 @@ def _some(block: Block, memory, share: float, most: int, seed: int):
         size = min(len(mine), max(1, round(share * len(mine))))
         chosen.append(rng.choice(mine, size=size, replace=False))
     index = np.sort(np.concatenate(chosen)) if chosen else np.empty(0, dtype=int)
-    return memory, Block(block.X[index], block.y[index], weight[index])
+    return state, Block(block.X[index], block.y[index], weight[index])

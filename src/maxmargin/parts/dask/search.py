@@ -31,7 +31,7 @@ from ..data import weights_by_class
 from ..fit import fit_estimator, warn
 from ..lockstep import run_in_lockstep
 from ..parts import Block, Parts, Task
-from ..side_by_side import machines_at_once
+from ..side_by_side import jobs_at_once
 from .common import OnDask, OneBlock
 from .dask_parts import DaskParts
 from .estimators import LinearSVM, LogisticRegression
@@ -189,7 +189,7 @@ class Folds(NamedTuple):
         parts = self._dealt()
         # In every fold all machines of a fit may ask together.
         k = len(self.data.classes)
-        at_once = machines_at_once(parts.n_features, parts.n_parts * k)
+        at_once = jobs_at_once(parts.n_features, parts.n_parts * k)
         with closing(parts):
             try:
                 for first in range(0, self.folds, at_once):
@@ -265,26 +265,26 @@ def _deal(block: Block, part: int, folds: int, seed: int) -> Dealt:
     return Dealt(block, fold)
 
 
-def _tally(dealt: Dealt, memory, fold: int, k: int):
+def _tally(dealt: Dealt, state, fold: int, k: int):
     """Rows outside the fold by class, and their weights."""
     block, rest = dealt.block, np.flatnonzero(dealt.fold != fold)
     y, weight = block.y[rest], None if block.weight is None else block.weight[rest]
-    return memory, (np.bincount(y, minlength=k), np.bincount(y, weight, minlength=k))
+    return state, (np.bincount(y, minlength=k), np.bincount(y, weight, minlength=k))
 
 
-def _train(dealt: Dealt, memory, fold: int, by_class, task: Task, *told: Any):
+def _train(dealt: Dealt, state, fold: int, by_class, task: Task, *told: Any):
     """Ask about the same rows; those of the fold weigh nothing."""
     inside, block = dealt.fold != fold, dealt.block
     weight = inside.astype(float) if block.weight is None else inside * block.weight
     weight = weight if by_class is None else weight * by_class[block.y]
-    return task(block._replace(weight=weight), memory, *told)
+    return task(block._replace(weight=weight), state, *told)
 
 
-def _judge(dealt: Dealt, memory, fold: int, judge: Judge, model):
+def _judge(dealt: Dealt, state, fold: int, judge: Judge, model):
     """What the rows held out say."""
     block, mine = dealt.block, np.flatnonzero(dealt.fold == fold)
     weight = None if block.weight is None else block.weight[mine]
-    return memory, hear(judge, model, block.X[mine], model.classes_[block.y[mine]], weight)
+    return state, hear(judge, model, block.X[mine], model.classes_[block.y[mine]], weight)
 
 
 __all__ = ["CPath", "LinearSVMCV", "LogisticRegressionCV", "c_path"]

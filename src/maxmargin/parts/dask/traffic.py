@@ -10,8 +10,8 @@ from scipy import sparse
 
 from ...core.certify.conclude import Tally
 from ..parts import Block
-from ..solve.class_cells import Sent
-from ..solve.hinge_sample import Chosen
+from ..solve.many_class.cells import Sent
+from ..solve.two_class.sample import Chosen
 
 # A number, a name or a small object, roughly, as it travels.
 SMALL = 16
@@ -19,7 +19,7 @@ SMALL = 16
 
 @dataclass
 class Traffic:
-    """Questions and answers between the one who asks and the parts.
+    """Questions and answers between the driver and the parts.
 
     A question goes to every worker once, and where sums are wanted one answer comes back from it.
     Rows do not travel, but for a sample of bounded size that shapes a model of the curvature, and

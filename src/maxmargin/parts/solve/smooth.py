@@ -28,17 +28,17 @@ from ...core.solve.softmax.smooth import LogisticLoss, SoftmaxLoss
 from ..parts import Block, Parts
 
 # Pairs of steps and gradient changes remembered; passes along one line, at most.
-MEMORY, TRIALS = 24, 8
+PAIRS_KEPT, MOST_TRIALS = 24, 8
 # A step must lower f by this share of what its slope promises, but for rounding.
 DECREASE, NOISE = 1e-4, 1e-13
 # A sample's optimum is as good as a start can be at this gap, times its weights per row.
-ROUGH = 0.5
+SAMPLE_TOL = 0.5
 # Steps after which the model is taken afresh: at the first, then when half as many again are made.
-AFRESH = 1.5
+REFRESH_GROWTH = 1.5
 # A gap this much below the one asked for: the rest is for the certificate.
-SAFE = 0.8
+STOP_SHARE = 0.8
 # What the biases owe the dual may be this share of the gap asked for.
-DUE = 1e-3
+BIAS_SHARE = 1e-3
 
 
 class Asked(NamedTuple):
@@ -73,7 +73,7 @@ def pose(block: Block, asked: Asked) -> Problem | MulticlassProblem:
     return MulticlassProblem(rows, y, c, Softmax(), asked.k, asked.bias)
 
 
-def slopes(block: Block, memory, x, mu, asked: Asked, sharp: bool):
+def slopes(block: Block, state, x, mu, asked: Asked, sharp: bool):
     """A part's loss at x = (W, b), stacked as (d + 1, columns) about μ, and its gradient."""
     problem = pose(block, asked)
     loss: LogisticLoss | SoftmaxLoss = (
@@ -82,7 +82,7 @@ def slopes(block: Block, memory, x, mu, asked: Asked, sharp: bool):
     if sharp and loss.products.sharpen():
         loss.S, loss.Z = loss.products.room(), loss.products.room()
     loss.products.scores(x[:-1], x[-1], loss.S)
-    return memory, (loss.line(0.0)[0], loss.products.combine(loss.errors))
+    return state, (loss.line(0.0)[0], loss.products.combine(loss.errors))
 
 
 def solve_smooth(
@@ -116,7 +116,7 @@ class SmoothSearch:
         self.pairs: list[tuple[np.ndarray, np.ndarray, float]] = []
         m, d = sample.X.shape
         inner = Monitor(
-            tol=max(SAFE * monitor.tol, min(0.1, ROUGH * asked.columns * (d + 1) / m)),
+            tol=max(STOP_SHARE * monitor.tol, min(0.1, SAMPLE_TOL * asked.columns * (d + 1) / m)),
             max_iter=monitor.max_iter if start is None else 1,
             max_seconds=monitor.max_seconds - monitor.seconds,
             seed=monitor.seed,
@@ -160,7 +160,7 @@ class SmoothSearch:
             self.note(*self.weights())
             if count >= afresh:
                 self.refresh()
-                afresh = max(count + 1, int(AFRESH * count))
+                afresh = max(count + 1, int(REFRESH_GROWTH * count))
         return Ending.REACHED
 
     def refresh(self) -> None:
@@ -175,13 +175,13 @@ class SmoothSearch:
         owed = 0.5 * float(h @ self.rough.model.biases(h))
         gap = _half(self.g) + owed
         self.monitor.record(self.f, self.f - gap)
-        if gap > SAFE * self.monitor.tol * self.f:
+        if gap > STOP_SHARE * self.monitor.tol * self.f:
             return False
-        if owed <= DUE * self.monitor.tol * self.f:
+        if owed <= BIAS_SHARE * self.monitor.tol * self.f:
             return True
         self.x[-1] -= self.rough.model.biases(h)
         self.f, self.g = self.evaluate(self.x)
-        return _half(self.g) <= SAFE * self.monitor.tol * self.f
+        return _half(self.g) <= STOP_SHARE * self.monitor.tol * self.f
 
     def direction(self) -> np.ndarray:
         """The two-loop recursion around the model's inverse."""
@@ -203,7 +203,7 @@ class SmoothSearch:
             q = -self.rough.model(self.g)
             slope = float(np.vdot(q, self.g))
         t, low, at_low = 1.0, 0.0, slope
-        for _ in range(TRIALS):
+        for _ in range(MOST_TRIALS):
             f, g = self.evaluate(self.x + t * q)
             there = float(np.vdot(q, g))
             enough = f <= self.f + DECREASE * t * slope + NOISE * abs(self.f)
@@ -220,7 +220,7 @@ class SmoothSearch:
         y = g - self.g
         bend = float(np.vdot(s, y))
         if bend > 0.0:
-            self.pairs = [*self.pairs[1 - MEMORY :], (s, y, 1.0 / bend)]
+            self.pairs = [*self.pairs[1 - PAIRS_KEPT :], (s, y, 1.0 / bend)]
         self.x, self.f, self.g = self.x + s, f, g
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ...core.rows.rows import sqnorms
 from ..files.atomic import replacing
 from ..parts import Block, Parts, Task
-from ..solve.hinge_tasks import BinarySpec, BinaryState, pose
+from ..solve.two_class.tasks import BinarySpec, BinaryState, pose
 from .folder import STANDING
 from .rows import StreamedRows
 
@@ -28,7 +28,7 @@ COSTLY = 10
 class CheckpointedParts(Parts):
     """Parts of a stream that write down what they hold; ``each``: bytes of it for a row.
 
-    ``parts`` may be the voice of one problem among several that are solved in the same passes.
+    ``parts`` may be the view of one job among several that are solved in the same passes.
     """
 
     def __init__(
@@ -50,13 +50,13 @@ class CheckpointedParts(Parts):
             self._write()
 
     def _write(self) -> None:
-        memories = self.rows.memories
+        states = self.rows.states
         with replacing(self.path) as file, zipfile.ZipFile(file, "w") as kept:
             _put(kept, "about", self._about())
             for i in range(self.n_parts):
-                for key, share in (memories.get(i, self.problem) or {}).items():
-                    if share is not None:  # only counted so far
-                        _put(kept, f"{i} {key!r}", multipliers(share))
+                for key, state in (states.get(i, self.problem) or {}).items():
+                    if state is not None:  # only counted so far
+                        _put(kept, f"{i} {key!r}", multipliers(state))
 
     def _about(self) -> np.ndarray:
         """What the numbers of parts, and their multipliers, depend on."""
@@ -73,36 +73,36 @@ class CheckpointedParts(Parts):
                 return
             numbers = count()
 
-            def task(block: Block, memory: Any):
+            def task(block: Block, state: Any):
                 name = f"{next(numbers)} {key!r}"
                 share = make(block, _get(kept, name)) if f"{name}.npy" in names else None
-                return memory if share is None else {**(memory or {}), key: share}, 0
+                return state if share is None else {**(state or {}), key: share}, 0
 
             names = set(kept.namelist())
             for _ in self.parts.ask(task):
                 pass
         self.n_parts = self.parts.n_parts
         if self.n_parts != parts:  # cut in another way: what was given belongs to other rows
-            self.rows.memories.forget(self.problem)
+            self.rows.states.forget(self.problem)
 
 
-def multipliers(share: Any) -> np.ndarray:
+def multipliers(state: Any) -> np.ndarray:
     """The best known ones of a part: on trial at the present point, else accepted."""
-    if isinstance(share, BinaryState):
-        return share.alpha if share.trial is None else share.trial
-    return share.beta
+    if isinstance(state, BinaryState):
+        return state.alpha if state.trial is None else state.trial
+    return state.beta
 
 
-def recall_machine(parts: CheckpointedParts, machine: BinarySpec) -> None:
+def recall_spec(parts: CheckpointedParts, spec: BinarySpec) -> None:
     """The multipliers of one two-class machine."""
 
     def make(block: Block, alpha: np.ndarray) -> BinaryState | None:
-        problem = pose(block, machine)
+        problem = pose(block, spec)
         if alpha.shape != problem.y.shape:
             return None
         return BinaryState(sqnorms(problem.rows), alpha, alpha[None, :])
 
-    parts.recall(machine.key, make)
+    parts.recall(spec.key, make)
 
 
 def _put(kept: zipfile.ZipFile, name: str, array: np.ndarray) -> None:

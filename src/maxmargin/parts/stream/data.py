@@ -13,10 +13,10 @@ from ...core.problem.losses import boxed
 from ...core.solve.contract import Ending, Monitor
 from ..data import Duel, PartsData, need_every_class, weights_by_class
 from ..parts import Block, Parts
-from ..solve.class_tasks import ClassSpec
-from ..solve.hinge_tasks import BinarySpec
+from ..solve.many_class.tasks import ClassSpec
 from ..solve.tasks import PartsSolution
-from .lockstep_budget import machines_in_a_pass
+from ..solve.two_class.tasks import BinarySpec
+from .lockstep_budget import problems_in_a_pass
 from .progress import StreamProgress
 from .row_buffer import RowBuffer
 from .rows import StreamedRows
@@ -53,7 +53,7 @@ class StreamData(PartsData):
         return hard_room(self.parts)
 
     def problems_at_once(self, duels: list[Duel]) -> int:
-        return min(len(duels), machines_in_a_pass(self.parts, duels))
+        return min(len(duels), problems_in_a_pass(self.parts, duels))
 
     def sample(self, seed: int) -> Block:
         buffer = self._sampled()

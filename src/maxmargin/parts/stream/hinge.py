@@ -34,11 +34,11 @@ from .rows import StreamedRows
 
 MOST_ROUNDS = 60
 # A round is solved to this share of the gap it starts with, and of the gap asked for.
-SHARPER, WITHIN = 0.1, 0.2
-# Rows that should be kept: of large data one in SHARE, but this many for every column.
-SHARE, ROWS_PER_COLUMN = 8, 16
-# The shelf is filled to this share by a guess, and thinned to it where the guess was too high.
-FULL, THIN = 0.85, 0.6
+GAP_TOL, STOP_TOL = 0.1, 0.2
+# Rows that should be kept: of large data one in so many, but this many for every column.
+ONE_ROW_IN, ROWS_PER_COLUMN = 8, 16
+# The buffer is filled to this share by a guess, and thinned to it where the guess was too high.
+FILL_SHARE, THINNED_SHARE = 0.85, 0.6
 # … unless so many rows are as near as the farthest of them.
 TIED = 0.95
 # Rows per column from which on a sample's own rows lie about as all rows do.
@@ -46,9 +46,9 @@ TELLING = 200
 # Rows from which the distances of all rows to their margin are guessed.
 PROBE = 20_000
 # A row moves about this much less from one round to the next.
-LESS = 0.5
+NEXT_MOVE = 0.5
 # Rounds without progress after which another method is asked.
-IDLE = 4
+MAX_IDLE_ROUNDS = 4
 # A step that lowers the objective by this share of what was hoped for is good: the proximal term
 # is divided by RELAX, else multiplied by it; below FAINT it is none.
 GOOD, LITTLE, RELAX, FAINT = 0.5, 0.1, 4.0, 1e-2
@@ -82,7 +82,7 @@ def solve_sample(task: HingeTask, sample: RowBuffer) -> tuple[Point, np.ndarray]
     c = task.C * sample.c[:m]
     problem = Problem(sample.rows(), y, c, Hinge(), task.bias)
     inner = Monitor(
-        tol=max(WITHIN * task.monitor.tol, min(0.1, 0.5 * (d + 1) / m)),
+        tol=max(STOP_TOL * task.monitor.tol, min(0.1, 0.5 * (d + 1) / m)),
         max_iter=task.monitor.max_iter,
         max_seconds=task.monitor.max_seconds - task.monitor.seconds,
         seed=task.monitor.seed,
@@ -105,7 +105,7 @@ class HingeSearch:
         self.primal, self.dual, self.model = np.inf, 0.0, np.inf
         self.multipliers = Multipliers(None, np.zeros(0, dtype=np.int64), np.zeros(0))
         self.reach = np.full(2, np.inf)
-        self.shelf: RowBuffer
+        self.buffer: RowBuffer
 
     # --- beginning ------------------------------------------------------------------------
 
@@ -119,7 +119,7 @@ class HingeSearch:
         self.best = self.next = StreamPlane(point.w, point.b)
         self.reach = self._guess(sample)
         sample.drop()
-        self.shelf = self._room()
+        self.buffer = self._room()
 
     def _go_on(self, state: dict[str, np.ndarray]) -> None:
         self.mu, self.reach, self.kappa = state["mu"], state["reach"], float(state["kappa"])
@@ -130,7 +130,7 @@ class HingeSearch:
         if "at_w" in state:
             plane = StreamPlane(state["at_w"], float(state["at_b"]))
             self.multipliers = Multipliers(plane, state["rows"], state["alpha"])
-        self.shelf = self._room()
+        self.buffer = self._room()
 
     def _room(self) -> RowBuffer:
         rows = self.rows
@@ -148,7 +148,7 @@ class HingeSearch:
         )  # fmt: skip
 
     def _guess(self, sample: RowBuffer) -> np.ndarray:
-        """How far from its margin a row of each class may be, so that the shelf is well filled."""
+        """How far from its margin a row of each class may be, so that the buffer is well filled."""
         if sample.count < TELLING * (sample.width + 1):
             return np.full(2, np.inf)  # its rows are fitted too well to tell of others
         counts, capacity = self.rows.counts.astype(float), self._capacity(sample)
@@ -167,10 +167,10 @@ class HingeSearch:
         return np.maximum(reach, 1e-12)
 
     def _capacity(self, sample: RowBuffer) -> float:
-        """Rows that the shelf should hold."""
+        """Rows that the buffer should hold."""
         n, d = self.rows.n, self.rows.n_features
         room = self.rows.memory.kept / sample.each
-        return min(FULL * room, max(n / SHARE, ROWS_PER_COLUMN * (d + 1), 1000))
+        return min(FILL_SHARE * room, max(n / ONE_ROW_IN, ROWS_PER_COLUMN * (d + 1), 1000))
 
     # --- rounds ---------------------------------------------------------------------------
 
@@ -182,7 +182,9 @@ class HingeSearch:
             if self.monitor.record(self.primal, self.dual):
                 return Ending.REACHED
             idle = idle + 1 if self.primal >= before * (1.0 - 1e-12) else 0
-            if idle == IDLE or self.shelf.count == 0:  # too many rows lie on their margin
+            if (
+                idle == MAX_IDLE_ROUNDS or self.buffer.count == 0
+            ):  # too many rows lie on their margin
                 break
             self._solve_near()
             self.save()
@@ -211,9 +213,9 @@ class HingeSearch:
         self.reach *= 1.5  # frozen rows mattered: keep more of them, if there is room
 
     def _pass(self, last: StreamPlane, new: StreamPlane) -> np.ndarray:
-        """The objective at BETWEEN, and the shelf, v₀ and r₀ at ``new``."""
-        task, shelf = self.task, self.shelf
-        shelf.clear()
+        """The objective at BETWEEN, and the buffer, v₀ and r₀ at ``new``."""
+        task, buffer = self.task, self.buffer
+        buffer.clear()
         losses = np.zeros(len(BETWEEN))
         self.pull, self.r0, self.constant = np.zeros(self.rows.n_features), 0.0, 0.0
         for first, block in self.rows.blocks():
@@ -230,16 +232,16 @@ class HingeSearch:
         return losses + np.array(norms)
 
     def _sort(self, block, rows: Rows, y, c, z, first: int) -> None:
-        """Near rows to the shelf; those beyond the margin are added up."""
-        shelf, codes = self.shelf, block.y
+        """Near rows to the buffer; those beyond the margin are added up."""
+        buffer, codes = self.buffer, block.y
         while True:
             is_near = np.abs(z) <= self.reach[codes]
             near = np.flatnonzero(is_near)
             X = block.X[near]
-            if shelf.fits(X):
+            if buffer.fits(X):
                 break
             self._thin(codes, z)
-        shelf.put(X, y[near], c[near], near + first, z[near])
+        buffer.put(X, y[near], c[near], near + first, z[near])
         up = (z > 0.0) & ~is_near
         u = np.where(up, c * y, 0.0)
         self._freeze(rows, u, float(c[up].sum()))
@@ -252,35 +254,35 @@ class HingeSearch:
 
     def _thin(self, codes, z) -> None:
         """Half the reach of the class with more rows near; those beyond are frozen."""
-        shelf, m = self.shelf, self.shelf.count
-        side = (shelf.y[:m] > 0).astype(int)
+        buffer, m = self.buffer, self.buffer.count
+        side = (buffer.y[:m] > 0).astype(int)
         near = np.abs(z) <= self.reach[codes]
         held = np.bincount(side, minlength=2) + np.bincount(codes[near], minlength=2)
         code = int(held.argmax())
-        there = np.abs(np.concatenate([shelf.z[:m][side == code], z[near & (codes == code)]]))
-        reach = float(np.quantile(there, THIN))
+        there = np.abs(np.concatenate([buffer.z[:m][side == code], z[near & (codes == code)]]))
+        reach = float(np.quantile(there, THINNED_SHARE))
         if np.mean(there <= reach) > TIED:  # equal rows: all of them or none
             reach = float(np.nextafter(reach, -1.0))
         self.reach[code] = reach
-        gone = np.abs(shelf.z[:m]) > self.reach[side]
-        up = gone & (shelf.z[:m] > 0.0)
+        gone = np.abs(buffer.z[:m]) > self.reach[side]
+        up = gone & (buffer.z[:m] > 0.0)
         if up.any():
-            u = np.where(up, shelf.c[:m] * shelf.y[:m], 0.0)
-            self._freeze(shelf.rows(), u, float(shelf.c[:m][up].sum()))
-        shelf.keep(np.flatnonzero(~gone))
+            u = np.where(up, buffer.c[:m] * buffer.y[:m], 0.0)
+            self._freeze(buffer.rows(), u, float(buffer.c[:m][up].sum()))
+        buffer.keep(np.flatnonzero(~gone))
 
     def _solve_near(self) -> None:
-        """Minimise over the shelf; offer the multipliers this makes, and the plane to look at."""
-        shelf, task, m = self.shelf, self.task, self.shelf.count
-        rows, y, z = shelf.rows(), shelf.y[:m], shelf.z[:m]
+        """Minimise over the buffer; offer the multipliers this makes, and the plane to look at."""
+        buffer, task, m = self.buffer, self.task, self.buffer.count
+        rows, y, z = buffer.rows(), buffer.y[:m], buffer.z[:m]
         # ½‖w‖² + ½ρ‖w − w_k‖² is (1 + ρ) times ½‖w‖² but for a pull towards w_k.
         near = 1.0 + self.rho
         pull = (self.pull + self.rho * self.best.w) / near
-        block = NearRows(rows, y, shelf.c[:m] / near, self.mu, task.bias, pull, self.r0 / near)
+        block = NearRows(rows, y, buffer.c[:m] / near, self.mu, task.bias, pull, self.r0 / near)
         b = self.best.b + float(self.mu @ self.best.w)
         state = State(self.best.w, b, self._start() / near, z)
         gap = min(1e-2, max(0.0, self.primal - self.dual) / self.primal)
-        target = max(SHARPER * gap, WITHIN * self.monitor.tol)
+        target = max(GAP_TOL * gap, STOP_TOL * self.monitor.tol)
 
         def done(terms: Terms) -> bool:
             return near * terms.gap <= target * self.primal
@@ -290,31 +292,31 @@ class HingeSearch:
         floor -= 0.5 * self.rho * float(self.best.w @ self.best.w) / near
         self.kappa = max(0.5 / max(float(np.abs(z).max(initial=0.0)), 1e-12), self.kappa / GROWTH)
         _, self.kappa = augment(block, state, self.kappa, self.monitor, target, done, floor)
-        self._offer(rows, y, shelf.c[:m], near * state.a)
-        self.model = self._reduced(state, y, shelf.c[:m])
+        self._offer(rows, y, buffer.c[:m], near * state.a)
+        self.model = self._reduced(state, y, buffer.c[:m])
         self.next = StreamPlane(state.w, state.b - float(self.mu @ state.w))
         self._choose_reach(np.abs(state.z - z), np.abs(z))
 
     def _choose_reach(self, moved: np.ndarray, distance: np.ndarray) -> None:
         """Where steps are good, no more rows than may still cross their margin; else all that
-        the shelf can hold."""
+        the buffer can hold."""
         m = len(moved)
         if self.rho > 0.0 or m == 0:
-            if m < 0.5 * FULL * self.rows.memory.kept / self.shelf.each:
+            if m < 0.5 * FILL_SHARE * self.rows.memory.kept / self.buffer.each:
                 self.reach *= 2.0
             return
-        limit = LESS * float(np.quantile(moved, 0.95))
+        limit = NEXT_MOVE * float(np.quantile(moved, 0.95))
         fewest = min(m, max(1000, ROWS_PER_COLUMN * (self.rows.n_features + 1)))
         enough = float(np.partition(distance, fewest - 1)[fewest - 1])
         self.reach = np.minimum(self.reach, max(limit, enough))
 
     def _start(self) -> np.ndarray:
         """Multipliers of the near rows as far as the last round knew them."""
-        m, c = self.shelf.count, self.shelf.c[: self.shelf.count]
+        m, c = self.buffer.count, self.buffer.c[: self.buffer.count]
         if self.multipliers.plane is None:
             return 0.5 * c
-        a = np.where(self.shelf.z[:m] > 0.0, c, 0.0)
-        ids, known = self.shelf.ids[:m], self.multipliers.rows
+        a = np.where(self.buffer.z[:m] > 0.0, c, 0.0)
+        ids, known = self.buffer.ids[:m], self.multipliers.rows
         if len(known):
             place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
             same = known[place] == ids
@@ -327,7 +329,7 @@ class HingeSearch:
         return value + (self.constant - float(self.pull @ state.w) - self.r0 * state.b)
 
     def _offer(self, rows: Rows, y, c, a) -> None:
-        """The bound that the multipliers a of the shelf, with those of frozen rows, prove."""
+        """The bound that the multipliers a of the buffer, with those of frozen rows, prove."""
         a = np.clip(a, 0.0, c)
         if self.task.bias:
             a = balanced(a, c, y, self.r0)
@@ -339,7 +341,7 @@ class HingeSearch:
         dual = self.constant + float(a.sum()) - 0.5 * float(v @ v)
         if dual > self.dual:
             self.dual = dual
-            self.multipliers = Multipliers(self.best, self.shelf.ids[: len(a)].copy(), a)
+            self.multipliers = Multipliers(self.best, self.buffer.ids[: len(a)].copy(), a)
 
 
 def balanced(a: np.ndarray, cap: np.ndarray, y: np.ndarray, r0: float) -> np.ndarray:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 # Of the memory limit, what they may take; and how often they are held while put together.
-SHARE, COPIES = 0.1, 3
+EXCEPTIONS_SHARE, COPIES = 0.1, 3
 
 
 def collect(answers: Iterable[tuple], limit: int, width: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -25,7 +25,7 @@ def collect(answers: Iterable[tuple], limit: int, width: int = 0) -> tuple[np.nd
     found, first, size = [nothing], 0, 0
     for n, some, values in answers:
         size += COPIES * (some.nbytes + values.nbytes)
-        if size > SHARE * limit:
+        if size > EXCEPTIONS_SHARE * limit:
             return nothing
         found.append((some + first, values))
         first += n

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 
-class Memories:
+class PartStates:
     """One memory per part, by its number, and per problem, where several are solved at once."""
 
     def __init__(self, folder: Path, limit: int):
@@ -29,28 +29,28 @@ class Memories:
 
     def get(self, i: int, problem: Hashable = None) -> Any:
         if (path := self.away.get((i, problem))) is not None:
-            memory = pickle.loads(path.read_bytes())
-            self.last = (i, problem), memory
-            return memory
+            state = pickle.loads(path.read_bytes())
+            self.last = (i, problem), state
+            return state
         return self.held.get((i, problem))
 
-    def put(self, i: int, memory: Any, problem: Hashable = None) -> None:
-        if memory is None:
+    def put(self, i: int, state: Any, problem: Hashable = None) -> None:
+        if state is None:
             return
-        key, size = (i, problem), size_of(memory)
+        key, size = (i, problem), size_of(state)
         last, self.last = self.last, (None, None)
-        if last[0] == key and _same(last[1], memory):
+        if last[0] == key and _same(last[1], state):
             return  # as it lies on the disk: many questions are only about what is known
         self.used -= self.sizes.pop(key, 0)
         self.held.pop(key, None)
         if self.used + size <= self.limit:
-            self.held[key], self.sizes[key], self.used = memory, size, self.used + size
+            self.held[key], self.sizes[key], self.used = state, size, self.used + size
             if (path := self.away.pop(key, None)) is not None:
                 path.unlink(missing_ok=True)
             return
         number = self.problems.setdefault(problem, len(self.problems))
         path = self.away.setdefault(key, self.folder / f"part-{i}-{number}.memory")
-        path.write_bytes(pickle.dumps(memory, protocol=pickle.HIGHEST_PROTOCOL))
+        path.write_bytes(pickle.dumps(state, protocol=pickle.HIGHEST_PROTOCOL))
 
     def forget(self, problem: Hashable) -> None:
         """What parts remember of one problem."""

@@ -15,9 +15,9 @@ from typing import TextIO
 from ...core.solve.contract import Monitor
 from ..files.source import Source
 
-FIRST = ("looking at the columns", "reading")
+FIRST_PASSES = ("looking at the columns", "reading")
 # Seconds before the first line, and between lines.
-PATIENCE, PAUSE = 2.0, 0.5
+FIRST_LINE_AFTER, LINE_EVERY = 2.0, 0.5
 
 
 def in_words(seconds: float) -> str:
@@ -35,7 +35,7 @@ class StreamProgress:
         self.out = out or sys.stderr
         self.terminal = self.out.isatty()
         self.heard = verbose > 0 or self.terminal
-        self.next = time.perf_counter() + (0.0 if verbose else PATIENCE)
+        self.next = time.perf_counter() + (0.0 if verbose else FIRST_LINE_AFTER)
         self.began, self.number, self.shown = time.perf_counter(), 0, False
         self.size, self.read = 0, [0]  # bytes of the files, and read of each in this pass
 
@@ -45,7 +45,7 @@ class StreamProgress:
             self.number, self.began, self.read = number, now, [0] * len(self.read)
         if not self.heard or now < self.next:
             return
-        self.next, self.shown = now + PAUSE, True
+        self.next, self.shown = now + LINE_EVERY, True
         end = "" if self.terminal else "\n"
         begin = "\r\x1b[K" if self.terminal else ""
         print(begin + self.line(number, done, n, now), end=end, file=self.out, flush=True)
@@ -65,7 +65,7 @@ class StreamProgress:
 
     def _first_line(self, number: int, done: int, n: int, now: float) -> str:
         """While files are read; how far, by rows if their number is known, else by bytes."""
-        text = f"[maxmargin] {FIRST[number]}: {done} rows"
+        text = f"[maxmargin] {FIRST_PASSES[number]}: {done} rows"
         share, whole = (done / n if n else 0.0), f" of {n}"
         if not n and self.size:
             share, whole = sum(self.read) / self.size, f" of {self.size / 1e6:.0f} MB"

@@ -26,7 +26,7 @@ class RowBuffer:
     def __init__(self, size: int, width: int, dtype, is_sparse: bool):
         self.sparse, self.width, self.dtype, self.size = is_sparse, width, np.dtype(dtype), size
         self.count = self.stored = 0
-        self.below = 1.0  # of a sample: rows with a smaller lot z are here, whatever their class
+        self.below = 1.0  # of a sample: all rows with a smaller priority z are here
         rows = max(1, size // (BESIDES + (8 if is_sparse else width * self.dtype.itemsize)))
         if is_sparse:
             values = max(1, size // (self.dtype.itemsize + 4))

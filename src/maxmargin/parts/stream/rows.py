@@ -23,7 +23,7 @@ from ..parts import Block, Parts, Question, Task
 from .cache import CacheReader, CacheWriter, NoRoom, read_index
 from .folder import WorkFolder
 from .memory_limit import MemoryLimit
-from .part_states import Memories
+from .part_states import PartStates
 
 T = TypeVar("T")
 
@@ -110,7 +110,7 @@ class StreamedRows(Parts):
         self.source, self.memory, self.folder = source, memory, folder
         self.told = told or (lambda *_: None)
         self.passes = 0
-        self.memories = Memories(folder.cache, memory.kept)
+        self.states = PartStates(folder.cache, memory.kept)
         self.n, self.sparse, self.ones = 0, False, False
         self.reader: CacheReader | None = None
         self.by_class: np.ndarray | None = None
@@ -292,8 +292,8 @@ class StreamedRows(Parts):
     def ask(self, task: Task, *told: Any) -> Iterator[Any]:
         """``task(block, memory, *told)`` for every part, in order."""
         for i, (_, block) in enumerate(self.blocks()):
-            memory, answer = task(block, self.memories.get(i), *told)
-            self.memories.put(i, memory)
+            state, answer = task(block, self.states.get(i), *told)
+            self.states.put(i, state)
             yield answer
 
     def ask_all(self, questions: tuple[Question, ...], add: bool) -> Iterator[tuple]:
@@ -301,13 +301,13 @@ class StreamedRows(Parts):
         for i, (_, block) in enumerate(self.blocks()):
             answers = []
             for problem, task, told in questions:
-                memory, answer = task(block, self.memories.get(i, problem), *told)
-                self.memories.put(i, memory, problem)
+                state, answer = task(block, self.states.get(i, problem), *told)
+                self.states.put(i, state, problem)
                 answers.append(answer)
             yield tuple(answers)
 
     def forget(self) -> None:
-        self.memories.clear()
+        self.states.clear()
 
     def close(self) -> None:
         if self.reader is not None:

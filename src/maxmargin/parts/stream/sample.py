@@ -1,7 +1,7 @@
 """A random sample of a stream's rows, of every class, as large as memory allows.
 
-Every row draws a number by lot and is kept while that is below its class's threshold; when the
-shelf is full the threshold of the class with most rows on it is halved.  So each class has a
+Every row draws a random priority and is kept while that is below its class's threshold; when the
+buffer is full the threshold of the class with most rows in it is halved.  So each class has a
 uniform sample of its own, and a rare one all of its rows.
 """
 
@@ -17,7 +17,7 @@ class StreamSample:
 
     def __init__(self, size: int, seed: int):
         self.size, self.rng = size, np.random.default_rng(seed)
-        self.shelf: RowBuffer | None = None
+        self.buffer: RowBuffer | None = None
         self.threshold = np.ones(0)
         self.seen = np.zeros(0)  # cost of all rows of a class
         self.n = 0
@@ -28,43 +28,43 @@ class StreamSample:
             more = most - len(self.seen)
             self.threshold = np.concatenate([self.threshold, np.ones(more)])
             self.seen = np.concatenate([self.seen, np.zeros(more)])
-        if self.shelf is None:
-            self.shelf = RowBuffer(self.size, X.shape[1], X.dtype, not isinstance(X, np.ndarray))
-        self.shelf.width = max(self.shelf.width, X.shape[1])
+        if self.buffer is None:
+            self.buffer = RowBuffer(self.size, X.shape[1], X.dtype, not isinstance(X, np.ndarray))
+        self.buffer.width = max(self.buffer.width, X.shape[1])
         cost = np.ones(len(codes)) if weight is None else weight
         self.seen += np.bincount(codes, cost, minlength=len(self.seen))
-        lot = self.rng.random(len(codes))
+        priority = self.rng.random(len(codes))
         ids = np.arange(self.n, self.n + len(codes))
         self.n += len(codes)
         while True:
-            chosen = np.flatnonzero((lot < self.threshold[codes]) & (cost > 0))
+            chosen = np.flatnonzero((priority < self.threshold[codes]) & (cost > 0))
             rows = X[chosen] if len(chosen) < len(codes) else X
-            if self.shelf.fits(rows):
+            if self.buffer.fits(rows):
                 break
             self._thin()
-        self.shelf.put(rows, codes[chosen], cost[chosen], ids[chosen], lot[chosen])
+        self.buffer.put(rows, codes[chosen], cost[chosen], ids[chosen], priority[chosen])
 
     def _thin(self) -> None:
-        shelf = self.shelf
-        assert shelf is not None
-        codes = shelf.y[: shelf.count].astype(np.int64)
+        buffer = self.buffer
+        assert buffer is not None
+        codes = buffer.y[: buffer.count].astype(np.int64)
         held = np.bincount(codes, minlength=len(self.threshold))
         self.threshold[held.argmax() if held.any() else slice(None)] *= 0.5
-        shelf.keep(np.flatnonzero(shelf.z[: shelf.count] < self.threshold[codes]))
+        buffer.keep(np.flatnonzero(buffer.z[: buffer.count] < self.threshold[codes]))
 
     def finish(self, place: np.ndarray, base: int, width: int) -> RowBuffer:
         """The rows with sorted labels and costs that add up to those of all rows.
 
         ``base``: the number of the first column, where columns are numbered.
         """
-        shelf = self.shelf
-        assert shelf is not None
-        if shelf.sparse:
-            shelf.indices[: shelf.stored] -= base
-            shelf.width = width
-        codes = shelf.y[: shelf.count].astype(np.int64)
-        held = np.bincount(codes, shelf.c[: shelf.count], minlength=len(self.seen))
-        shelf.c[: shelf.count] *= (self.seen / np.where(held > 0, held, 1.0))[codes]
-        shelf.y[: shelf.count] = place[codes]
-        shelf.below = float(self.threshold.min(initial=1.0))
-        return shelf
+        buffer = self.buffer
+        assert buffer is not None
+        if buffer.sparse:
+            buffer.indices[: buffer.stored] -= base
+            buffer.width = width
+        codes = buffer.y[: buffer.count].astype(np.int64)
+        held = np.bincount(codes, buffer.c[: buffer.count], minlength=len(self.seen))
+        buffer.c[: buffer.count] *= (self.seen / np.where(held > 0, held, 1.0))[codes]
+        buffer.y[: buffer.count] = place[codes]
+        buffer.below = float(self.threshold.min(initial=1.0))
+        return buffer

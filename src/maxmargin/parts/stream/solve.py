@@ -16,16 +16,16 @@ from ...core.rows.class_products import score_chunks
 from ...core.rows.rows import scores
 from ...core.solve.contract import Ending, Monitor, settled
 from ..parts import Block, Parts
-from ..solve.class_hinge import solve_class_hinge
-from ..solve.class_near import VALUES
-from ..solve.class_tasks import ClassSpec, ClassState, pose_classes
-from ..solve.hard_margin import solve_hard
-from ..solve.hard_tasks import HeldRows, classes_of
-from ..solve.hinge import solve_hinge
-from ..solve.hinge_tasks import BinarySpec, pose
+from ..solve.hard_margin.rounds import solve_hard
+from ..solve.hard_margin.tasks import HeldRows, classes_of
+from ..solve.many_class.driver import solve_class_hinge
+from ..solve.many_class.near import VALUES
+from ..solve.many_class.tasks import ClassSpec, ClassState, pose_classes
 from ..solve.tasks import PartsSolution
+from ..solve.two_class.driver import solve_hinge
+from ..solve.two_class.tasks import BinarySpec, pose
 from .certify import UNSURE, certify_hinge, exceptions
-from .checkpointed_parts import CheckpointedParts, recall_machine
+from .checkpointed_parts import CheckpointedParts, recall_spec
 from .hinge import solve_hinge as solve_near
 from .multiplier_exceptions import collect
 from .plane import HingeTask, StreamPlane
@@ -103,7 +103,7 @@ def solve_streamed_binary(
     job = None if parts is rows else spec.key
     name = f"{spec.positive}-{spec.negative}"
     standing = CheckpointedParts(parts, rows, name, 8 * at_once, job)
-    recall_machine(standing, spec)
+    recall_spec(standing, spec)
     fit = _whole(solve_hinge(standing, spec, monitor))
     if not boxed(spec.loss):  # a squared hinge's follow from the slacks
         return fit

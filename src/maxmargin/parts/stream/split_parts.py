@@ -13,7 +13,7 @@ from .rows import StreamedRows
 
 # Arrays (rows, k) of float64 that a question about one part may hold at once, and the share of the
 # memory limit that they may take.
-ARRAYS, SHARE = 16, 0.15
+ARRAYS, ARRAYS_SHARE = 16, 0.15
 
 
 class SplitParts(Parts):
@@ -21,19 +21,19 @@ class SplitParts(Parts):
 
     def __init__(self, rows: StreamedRows, k: int):
         self.rows, self.n_features, self.sparse = rows, rows.n_features, rows.sparse
-        self.most = max(1, int(SHARE * rows.memory.limit / (8 * k * ARRAYS)))
+        self.most = max(1, int(ARRAYS_SHARE * rows.memory.limit / (8 * k * ARRAYS)))
         self.n_parts = rows.n_parts  # at least; the first question counts them
 
     def ask(self, task: Task, *told: Any) -> Iterator[Any]:
         """``task(block, memory, *told)`` for every part, in order."""
-        i, memories = 0, self.rows.memories
+        i, states = 0, self.rows.states
         for _, block in self.rows.blocks():
             for first in range(0, len(block.y), self.most):
                 some = slice(first, first + self.most)
                 weight = None if block.weight is None else block.weight[some]
                 part = Block(block.X[some], block.y[some], weight)
-                memory, answer = task(part, memories.get(i), *told)
-                memories.put(i, memory)
+                state, answer = task(part, states.get(i), *told)
+                states.put(i, state)
                 i += 1
                 yield answer
         self.n_parts = i

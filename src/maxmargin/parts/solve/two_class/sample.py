@@ -1,4 +1,4 @@
-"""A sample of the rows, held by the one who asks: a start, and a model of the curvature.
+"""A sample of the rows, held by the driver: a start, and a model of the curvature.
 
     M = D + Σ over free rows of the sample  ρ s_i x̃_i x̃_iᵀ,      x̃ = (x − μ, 1)
 
@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...core.problem.problem import Problem
-from ...core.rows.gram import column_gram
-from ...core.rows.rows import DenseRows, Rows, as_csr, as_rows, scores, shape, size_of, take
-from ...core.solve.contract import Monitor
-from ...core.solve.softmax.hessian_models import Diagonal, Factored, Thin
-from ...core.solve.two_class.form import solve
-from ..parts import Parts
-from .hinge_tasks import BinarySpec, BinaryState, Census
-from .tasks import ask
+from ....core.problem.problem import Problem
+from ....core.rows.gram import column_gram
+from ....core.rows.rows import DenseRows, Rows, as_csr, as_rows, scores, shape, size_of, take
+from ....core.solve.contract import Monitor
+from ....core.solve.softmax.hessian_models import Diagonal, Factored, Thin
+from ....core.solve.two_class.form import solve
+from ...parts import Parts
+from ..tasks import ask
+from .tasks import BinarySpec, BinaryState, Census
 
 # Rows of the sample: so many per column, of at most so many values in all.
 PER_COLUMN, FEWEST = 40, 1000
@@ -44,7 +44,7 @@ ENOUGH = 2.0
 # Rows per column from which on a sample's own optimum is a start.
 TELLING = 15
 # The gap to which the sample's own problem is solved.
-ROUGH = 1e-2
+SAMPLE_TOL = 1e-2
 
 
 class Chosen(NamedTuple):
@@ -64,7 +64,7 @@ class Chosen(NamedTuple):
 
 
 def choose_rows(
-    problem: Problem, share: BinaryState, rate: float, most: int, seed: int, kappa: float | None
+    problem: Problem, state: BinaryState, rate: float, most: int, seed: int, kappa: float | None
 ) -> tuple[BinaryState, Chosen]:
     """Rows of each class at random, and no more values than ``most``.
 
@@ -72,15 +72,15 @@ def choose_rows(
     """
     alive = problem.c > 0
     if kappa is not None:
-        assert share.z is not None
-        place = kappa * share.z + share.alpha / np.maximum(problem.c, np.finfo(float).tiny)
+        assert state.z is not None
+        place = kappa * state.z + state.alpha / np.maximum(problem.c, np.finfo(float).tiny)
         if np.isinf(problem.cap).any():  # the squared hinge: all rows with slack
-            place = np.where(share.z > 0.0, 0.5, np.inf)
+            place = np.where(state.z > 0.0, 0.5, np.inf)
         alive &= np.abs(place - 0.5) < NEAR
     n = len(problem.y)
     stored = size_of(problem.rows) * (int(alive.sum()) / max(1, n))
     rate = min(rate, most / max(1.0, stored))
-    rng = np.random.default_rng([seed, n, share.epochs])
+    rng = np.random.default_rng([seed, n, state.epochs])
     chosen, weight = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
     for side in (1.0, -1.0):
         mine = np.flatnonzero(alive & (problem.y == side))
@@ -89,9 +89,9 @@ def choose_rows(
         weight.append(np.full(size, len(mine) / max(1, size)))
     index = np.concatenate(chosen)
     nothing = np.zeros(len(index))
-    return share, Chosen(
-        take(problem.rows, index), problem.y[index], problem.c[index], share.alpha[index],
-        nothing if share.z is None else share.z[index],
+    return state, Chosen(
+        take(problem.rows, index), problem.y[index], problem.c[index], state.alpha[index],
+        nothing if state.z is None else state.z[index],
         np.concatenate(weight),
     )  # fmt: skip
 
@@ -104,8 +104,8 @@ def most_values(parts: Parts) -> int:
 class HeldSample:
     """Some rows as a part of their own."""
 
-    def __init__(self, parts: Parts, machine: BinarySpec, census: Census):
-        self.parts, self.machine, self.census = parts, machine, census
+    def __init__(self, parts: Parts, spec: BinarySpec, census: Census):
+        self.parts, self.spec, self.census = parts, spec, census
         self.fetches = 0
         d = max(1, parts.n_features)
         a_row = max(1.0, census.values / max(1, census.rows))
@@ -119,13 +119,13 @@ class HeldSample:
 
     def _fetch(self, rate: float, kappa: float | None) -> None:
         most = most_values(self.parts) // max(1, self.parts.n_parts)
-        told = min(1.0, rate), most, self.machine.seed, kappa
-        chosen = list(ask(self.parts, choose_rows, self.machine, *told))
+        told = min(1.0, rate), most, self.spec.seed, kappa
+        chosen = list(ask(self.parts, choose_rows, self.spec, *told))
         rows = stack([one.rows for one in chosen])
         y, c, alpha, z, weight = (
             np.concatenate(column) for column in list(zip(*chosen, strict=True))[1:6]
         )
-        self.problem = Problem(rows, y, c, self.machine.loss, self.machine.bias)
+        self.problem = Problem(rows, y, c, self.spec.loss, self.spec.bias)
         self.weight = weight
         self.share = BinaryState(np.zeros(len(y)), alpha, alpha[None, :], z=z)
         self.fetches += 1
@@ -140,10 +140,8 @@ class HeldSample:
         """Its optimum (w, b)."""
         costs = self.problem.c * self.weight
         costs *= self.census.cost / costs.sum()
-        problem = Problem(
-            self.problem.rows, self.problem.y, costs, self.machine.loss, self.machine.bias
-        )
-        monitor = Monitor(tol=max(tol, ROUGH), max_seconds=seconds, seed=self.machine.seed)
+        problem = Problem(self.problem.rows, self.problem.y, costs, self.spec.loss, self.spec.bias)
+        monitor = Monitor(tol=max(tol, SAMPLE_TOL), max_seconds=seconds, seed=self.spec.seed)
         found = solve(problem, monitor)
         proof = found.certificate
         point, self.primal = found.point, proof.primal
@@ -185,20 +183,20 @@ class HeldSample:
         s = self.share.free.s * self.weight[index]
         m, d = len(index), self.problem.shape[1]
         if m > POINTS and d > COLUMNS:
-            some = np.random.default_rng(self.machine.seed).choice(m, POINTS, replace=False)
+            some = np.random.default_rng(self.spec.seed).choice(m, POINTS, replace=False)
             index, s, m = index[some], s[some], POINTS
         s = s * (stiffness / max(float(s.sum()), np.finfo(float).tiny))
         unseen = 0.5 * max(0.0, 1.0 - m / max(1, free)) * max(0.0, 1.0 - m / (ENOUGH * d))
         D = np.ones(d) if not len(diagonal) else 1.0 + unseen * np.maximum(diagonal, 0.0)
         unseen = unseen if len(diagonal) else 0.0
-        return Model(self.problem.rows, index, (1.0 - unseen) * s, D, stiffness, mu, self.machine)
+        return Model(self.problem.rows, index, (1.0 - unseen) * s, D, stiffness, mu, self.spec)
 
 
 class Model:
     """M⁻¹; the bias is eliminated first."""
 
-    def __init__(self, rows: Rows, index, s, D, stiffness: float, mu, machine: BinarySpec):
-        self.free = bool(machine.bias)
+    def __init__(self, rows: Rows, index, s, D, stiffness: float, mu, spec: BinarySpec):
+        self.free = bool(spec.bias)
         d = shape(rows)[1]
         self.S = max(stiffness, np.finfo(float).tiny)
         self.h, self.scale = np.zeros(d), np.ones(d)

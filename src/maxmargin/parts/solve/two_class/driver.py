@@ -4,51 +4,51 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.certify.conclude import lengthened
-from ...core.solve.contract import Ending, Monitor, settled
-from ...core.solve.threads import one_blas_thread
-from ...core.solve.two_class.form import NEWTON_COLUMNS, SOFT
-from ..certify.two_class import best_bias_parts, certify_parts, prove_parts, repair_parts
-from ..parts import Parts, need_weight
-from .hard_margin import solve_hard
-from .hinge_ascent import Ascent, accept
-from .hinge_newton import Newton
-from .hinge_tasks import BinarySpec, Census, begin
-from .tasks import PartsSolution, Proved, ask_total
+from ....core.certify.conclude import lengthened
+from ....core.solve.contract import Ending, Monitor, settled
+from ....core.solve.threads import one_blas_thread
+from ....core.solve.two_class.form import NEWTON_COLUMNS, SOFT
+from ...certify.two_class import best_bias_parts, certify_parts, prove_parts, repair_parts
+from ...parts import Parts, need_weight
+from ..hard_margin.rounds import solve_hard
+from ..tasks import PartsSolution, Proved, ask_total
+from .ascent import Ascent, accept
+from .newton import Newton
+from .tasks import BinarySpec, Census, begin
 
 # Methods take turns where the proof fails; each time the gap asked for is smaller.
-TRIES = 5
-SHARPER = 0.3
+MOST_TURNS = 5
+TURN_TOL = 0.3
 # Rows with more than this share of their values stored count as dense.
-SPARSE = 0.5
+DENSE_SHARE = 0.5
 
 
-def solve_hinge(parts: Parts, machine: BinarySpec, monitor: Monitor) -> PartsSolution:
+def solve_hinge(parts: Parts, spec: BinarySpec, monitor: Monitor) -> PartsSolution:
     """Solve over all parts to the gap of ``monitor``; starts from the parts' multipliers."""
-    if not np.isfinite(machine.C):
-        return solve_hard(parts, machine, monitor)
+    if not np.isfinite(spec.C):
+        return solve_hard(parts, spec, monitor)
     with one_blas_thread(), np.errstate(all="ignore"):
-        return _Solver(parts, machine, monitor).solve()
+        return _Solver(parts, spec, monitor).solve()
 
 
 class _Solver:
     """Runs one method after the other until the proof holds."""
 
-    def __init__(self, parts: Parts, machine: BinarySpec, monitor: Monitor):
-        self.parts, self.machine, self.monitor = parts, machine, monitor
-        self.census = ask_total(parts, begin, machine)
+    def __init__(self, parts: Parts, spec: BinarySpec, monitor: Monitor):
+        self.parts, self.spec, self.monitor = parts, spec, monitor
+        self.census = ask_total(parts, begin, spec)
         # With a free bias and one class the optimum is zero, and no gap is a share of that.
-        need_weight(self.census.by_side, 2 if machine.bias else 1)
+        need_weight(self.census.by_side, 2 if spec.bias else 1)
         b = 0.0
-        if self.census.alpha > 0.0 and machine.bias:  # multipliers to start from
-            b = best_bias_parts(parts, machine, self.census.w, b)
+        if self.census.alpha > 0.0 and spec.bias:  # multipliers to start from
+            b = best_bias_parts(parts, spec, self.census.w, b)
         self.best: tuple = (self.census.w, b, None)
         self.tol = monitor.tol
 
     def solve(self) -> PartsSolution:
         first, why = self._choose()
         ending, name = Ending.STALLED, first
-        for attempt in range(TRIES):
+        for attempt in range(MOST_TURNS):
             name = ("newton", "ascent")[(attempt + (first == "ascent")) % 2]
             self.monitor.solver = name
             ending = self._newton(attempt) if name == "newton" else self._ascent()
@@ -56,7 +56,7 @@ class _Solver:
             if ending is not Ending.STALLED:
                 break
             why = f"{name} stopped at a relative gap of {self.best[2].relative_gap:.1e}"
-            self.tol *= SHARPER
+            self.tol *= TURN_TOL
         w, b, certificate = self.best
         return PartsSolution(w, b, certificate, ending, name, why)
 
@@ -64,7 +64,7 @@ class _Solver:
         census, d = self.census, len(self.census.w)
         count = max(1, census.alive)
         pull = (census.cost / count) * (census.sqnorm / count)
-        dense = census.values > SPARSE * census.rows * d
+        dense = census.values > DENSE_SHARE * census.rows * d
         if dense:
             return "newton", f"{d} dense columns: products with rows near their margin"
         if d <= NEWTON_COLUMNS and pull > SOFT:
@@ -72,15 +72,15 @@ class _Solver:
         return "ascent", f"{d} sparse columns: epochs of coordinate ascent on every part"
 
     def _ascent(self) -> Ending:
-        ascent = Ascent(self.parts, self.machine, self.monitor, self._begin())
+        ascent = Ascent(self.parts, self.spec, self.monitor, self._begin())
         ascent.b = self.best[1]
         ending = ascent.run(self.tol)
-        ask_total(self.parts, accept, self.machine, ascent.mix)
+        ask_total(self.parts, accept, self.spec, ascent.mix)
         self._offer(ascent.w_best, ascent.b_best)
         return ending
 
     def _newton(self, attempt: int) -> Ending:
-        newton = Newton(self.parts, self.machine, self.monitor, self.census)
+        newton = Newton(self.parts, self.spec, self.monitor, self.census)
         w, b, _ = self.best
         warm = attempt > 0 or self.census.alpha > 0.0
         ending = newton.run(self.tol, w, b, warm)
@@ -88,24 +88,24 @@ class _Solver:
         return ending
 
     def _begin(self) -> Census:
-        return ask_total(self.parts, begin, self.machine)
+        return ask_total(self.parts, begin, self.spec)
 
     def _offer(self, w, b) -> None:
         """Prove the point found; the best so far is kept, with the bound proved by the latest."""
-        found = finish(self.parts, self.machine, self.census, w, b, self.monitor.tol)
+        found = finish(self.parts, self.spec, self.census, w, b, self.monitor.tol)
         known = self.best[2]
         if known is None or not found[2].relative_gap > known.relative_gap:
             self.best = found
 
 
-def finish(parts: Parts, machine: BinarySpec, census: Census, w, b: float, tol: float) -> Proved:
+def finish(parts: Parts, spec: BinarySpec, census: Census, w, b: float, tol: float) -> Proved:
     """Feasible multipliers, the best bias and the proof."""
     mean = census.sum_x / max(1, census.alive)
-    repair_parts(parts, machine)
-    if machine.bias:
-        b = best_bias_parts(parts, machine, w, b)
+    repair_parts(parts, spec)
+    if spec.bias:
+        b = best_bias_parts(parts, spec, w, b)
 
     def longer(t: float) -> Proved:
-        return Proved(t * w, t * b, certify_parts(parts, machine, t * w, t * b, mean))
+        return Proved(t * w, t * b, certify_parts(parts, spec, t * w, t * b, mean))
 
-    return lengthened(Proved(w, b, prove_parts(parts, machine, w, b, mean)), tol, longer)
+    return lengthened(Proved(w, b, prove_parts(parts, spec, w, b, mean)), tol, longer)

@@ -18,17 +18,17 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...core.problem.losses import value
-from ...core.problem.problem import Bias, Problem
-from ...core.rows.rows import combine, scores
-from ...core.solve.contract import Ending, Monitor
-from ...core.solve.two_class.descent import EMPTY, SOFTNESS, STIFFNESS
-from ...core.solve.two_class.epochs import OMEGA
-from ...core.solve.two_class.sweep import POINT, awake, settle, sweep
-from ..parts import Parts
-from .hinge_tasks import BinarySpec, BinaryState, Census, bends
-from .rounds import run_rounds
-from .tasks import ask_total
+from ....core.problem.losses import value
+from ....core.problem.problem import Bias, Problem
+from ....core.rows.rows import combine, scores
+from ....core.solve.contract import Ending, Monitor
+from ....core.solve.two_class.descent import EMPTY, SOFTNESS, STIFFNESS
+from ....core.solve.two_class.epochs import OMEGA
+from ....core.solve.two_class.sweep import POINT, awake, settle, sweep
+from ...parts import Parts
+from ..rounds import run_rounds
+from ..tasks import ask_total
+from .tasks import BinarySpec, BinaryState, Census, bends
 
 # Epochs over the rows a part makes between two questions.
 EPOCHS = 3
@@ -36,9 +36,9 @@ EPOCHS = 3
 # without one follows.
 TRUST = 0.5
 # Older points that a leap may be made of.
-MEMORY = 2
+POINTS_KEPT = 2
 # How fast σ follows the step that would have been best, and how far in one round.
-FOLLOW, MOST = 0.5, 2.0
+FOLLOW, MOST_FOLLOWED = 0.5, 2.0
 # Σαy above this share of Σα: the multipliers are not nearly feasible.
 UNBALANCED = 0.01
 # Biases and lengths of w at which the primal is looked at, in units that grow and shrink.
@@ -79,37 +79,37 @@ class Proposal(NamedTuple):
     bent: np.ndarray  # Σ bend α α′ likewise
 
 
-def propose(problem: Problem, share: BinaryState, told: Round) -> tuple[BinaryState, Proposal]:
+def propose(problem: Problem, state: BinaryState, told: Round) -> tuple[BinaryState, Proposal]:
     """Accept what was agreed on, look at the primal, leap, and run some epochs."""
-    alpha = np.clip(told.mix @ share.points, 0.0, problem.cap)
+    alpha = np.clip(told.mix @ state.points, 0.0, problem.cap)
     f = scores(problem.rows, told.w)
     losses = _losses(problem.loss, problem.y, problem.c, f, told.scales, told.biases)
     leapt, w = alpha, told.w.copy()
     stopped: np.ndarray | float = 0.0
     if told.away is not None:
-        aim = told.aim @ share.points
+        aim = told.aim @ state.points
         leapt = np.clip(aim, 0.0, problem.cap)
         stopped = combine(problem.rows, (leapt - aim) * problem.y)
         w += told.away
     start = w.copy()
-    swept = _epochs(problem, share, told, leapt, f if told.away is None else None, w)
+    swept = _epochs(problem, state, told, leapt, f if told.away is None else None, w)
     w -= start
     w /= told.sigma
     # What was accepted before takes the place of the oldest point.
-    points = np.stack([alpha, leapt, swept, share.alpha, *share.points[3 : 2 + MEMORY]])
+    points = np.stack([alpha, leapt, swept, state.alpha, *state.points[3 : 2 + POINTS_KEPT]])
     bend = bends(problem)
     bent = np.zeros((len(points),) * 2) if bend is None else (points * bend) @ points.T
-    share = BinaryState(share.q, alpha, points, share.epochs + told.epochs)
-    return share, Proposal(losses, stopped, w, points.sum(axis=1), points @ problem.y, bent)
+    state = BinaryState(state.q, alpha, points, state.epochs + told.epochs)
+    return state, Proposal(losses, stopped, w, points.sum(axis=1), points @ problem.y, bent)
 
 
-def accept(problem: Problem, share: BinaryState, mix: np.ndarray) -> tuple[BinaryState, int]:
+def accept(problem: Problem, state: BinaryState, mix: np.ndarray) -> tuple[BinaryState, int]:
     """Accept what was agreed on, and propose nothing more."""
-    alpha = np.clip(mix @ share.points, 0.0, problem.cap)
-    return BinaryState(share.q, alpha, alpha[None, :], share.epochs), 0
+    alpha = np.clip(mix @ state.points, 0.0, problem.cap)
+    return BinaryState(state.q, alpha, alpha[None, :], state.epochs), 0
 
 
-def _epochs(problem: Problem, share: BinaryState, told: Round, alpha, f, w) -> np.ndarray:
+def _epochs(problem: Problem, state: BinaryState, told: Round, alpha, f, w) -> np.ndarray:
     """Coordinate ascent with multipliers and costs counted σ times; moves w as they move."""
     n, sigma = len(problem.y), told.sigma
     # All parts push the bias the same way, whatever columns they share.
@@ -118,17 +118,17 @@ def _epochs(problem: Problem, share: BinaryState, told: Round, alpha, f, w) -> n
     points = np.zeros(n, dtype=POINT)
     points["y"], points["alpha"] = problem.y, sigma * alpha
     points["c"], points["cap"] = sigma * problem.c, sigma * problem.cap
-    points["q"] = np.maximum(share.q + rho, EMPTY * told.unit)
+    points["q"] = np.maximum(state.q + rho, EMPTY * told.unit)
     points["G"] = -1.0
     points["wake"] = np.where(problem.c > 0, 0.0, np.inf)
     if f is not None:
         settle(problem.loss, points, f, told.b + told.rho * told.r, 0.0)
     # A part's own dice, thrown anew in every round, and alike when a task is run again.
-    dice = np.array([hash((told.seed, n, share.epochs)) & 0xFFFFFFFF], dtype=np.uint64)
+    dice = np.array([hash((told.seed, n, state.epochs)) & 0xFFFFFFFF], dtype=np.uint64)
     order, clock, r = np.empty(n, dtype=np.uint32), 0.0, told.r
     for t in range(told.epochs):
         count = awake(points, clock, dice, order)
-        omega = OMEGA if share.epochs + t else 1.0
+        omega = OMEGA if state.epochs + t else 1.0
         r, moved = sweep(
             problem.loss, problem.rows, order[:count], b, rho, omega, clock, r, points, w
         )
@@ -151,15 +151,15 @@ def _losses(loss, y, c, f, scales, biases):
 class Ascent:
     """Where the ascent stands: w, r and the dual's terms of the accepted multipliers."""
 
-    def __init__(self, parts: Parts, machine: BinarySpec, monitor: Monitor, census: Census):
-        self.parts, self.machine, self.monitor = parts, machine, monitor
+    def __init__(self, parts: Parts, spec: BinarySpec, monitor: Monitor, census: Census):
+        self.parts, self.spec, self.monitor = parts, spec, monitor
         self.unit = census.sqnorm / max(1, census.alive) or 1.0
         soft = census.softness / max(1, census.alive)
-        stiff = STIFFNESS * (self.unit + (soft if machine.squared else SOFTNESS * soft))
-        self.rho = stiff if machine.bias else 0.0
+        stiff = STIFFNESS * (self.unit + (soft if spec.squared else SOFTNESS * soft))
+        self.rho = stiff if spec.bias else 0.0
         self.b, self.sigma = 0.0, float(max(1, parts.n_parts))
         self.w_best, self.b_best, self.primal = census.w, 0.0, np.inf
-        self.looks = _Looks(machine.bias)
+        self.looks = _Looks(spec.bias)
         self.restart(-np.inf, census)
 
     def restart(self, dual: float, census: Census) -> None:
@@ -180,14 +180,14 @@ class Ascent:
 
     def round(self) -> None:
         """One question to all parts, and the best use of their answers."""
-        if self.machine.bias:
+        if self.spec.bias:
             self.b += self.rho * self.r
         scales, biases = self.looks.at(self.b, self.r)
         told = Round(
             self.w, self.mix, self.aim, self.away, self.b, self.r_leapt, self.rho, self.sigma,
-            float(self.parts.n_parts), self.unit, EPOCHS, self.machine.seed, scales, biases,
+            float(self.parts.n_parts), self.unit, EPOCHS, self.spec.seed, scales, biases,
         )  # fmt: skip
-        answer = ask_total(self.parts, propose, self.machine, told)
+        answer = ask_total(self.parts, propose, self.spec, told)
         self._note_bounds(answer, scales, biases)
         self._accept(answer)
 
@@ -201,7 +201,7 @@ class Ascent:
         if primal[j, k] < self.primal:
             self.primal, self.w_best = float(primal[j, k]), scales[j] * self.w
             self.b_best = float(biases[k])
-        if self.machine.bias:
+        if self.spec.bias:
             if abs(self.r) > UNBALANCED * float(answer.gains[0]):
                 dual = -np.inf  # so far from feasible that it says nothing
             dual -= 2.0 * abs(self.r) * (abs(self.b_best) + 1.0)
@@ -216,7 +216,7 @@ class Ascent:
         t = best_in_triangle(g[:2], H[:2, :2])
         self.sigma = followed(self.sigma, g, H, self.parts.n_parts)
         s = best_anywhere(g, H)
-        self.past = [self.w, *self.past][:MEMORY]
+        self.past = [self.w, *self.past][:POINTS_KEPT]
         away = (s[:2] - t) @ V[:2] + s[2:] @ V[2:]
         self.w = self.w + t @ V[:2]
         self.mix = np.zeros(len(answer.r))
@@ -234,7 +234,7 @@ def followed(sigma: float, g: np.ndarray, H: np.ndarray, n_parts: int) -> float:
     curvature = H[1, 1] - 2.0 * H[0, 1] + H[0, 0]
     if not curvature > 0.0:
         return sigma
-    step = min(max(slope / curvature, 1.0 / MOST), MOST)
+    step = min(max(slope / curvature, 1.0 / MOST_FOLLOWED), MOST_FOLLOWED)
     return min(max(sigma * step**-FOLLOW, 1.0), float(n_parts))
 
 

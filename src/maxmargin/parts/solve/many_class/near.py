@@ -3,13 +3,14 @@
     min over W, b    ½‖W‖² + Σ over rows held c_i ℓ(W x_i + b) + Σ over cells c ℓ(W x̄ + b)
 
 A sample is solved first.  Then a round tells the parts (W, b); they answer with the objective,
-the cells of their rows there (``class_cells.py``) and the rows that a cell is wrong about or may
+the cells of their rows there (``cells.py``) and the rows that a cell is wrong about or may
 soon be, in all a few times as many values as W has.  Rows and cells are a small problem, solved in
 memory by the solvers there are; its dual is a bound for all rows, and when no cell is wrong any
 more its solution is theirs.
 
-As long as more rows matter than may be sent, some are sent by lot and stand for those left behind
-on the same piece, moved to their mean.  This bounds nothing, but leads to where fewer rows matter.
+As long as more rows matter than may be sent, some are sent at random and stand for those left
+behind on the same piece, moved to their mean.  This bounds nothing, but leads to where
+fewer rows matter.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...core.problem.multiclass import MulticlassProblem
-from ...core.rows.rows import as_rows
-from ...core.solve.contract import Ending, Monitor, OutOfBudget
-from ...core.solve.many_class.form import solve_classes
-from ..parts import Parts
-from .class_cells import (
+from ....core.problem.multiclass import MulticlassProblem
+from ....core.rows.rows import as_rows
+from ....core.solve.contract import Ending, Monitor, OutOfBudget
+from ....core.solve.many_class.form import solve_classes
+from ...parts import Parts
+from ..tasks import ask, ask_total
+from .cells import (
     BETWEEN,
     ClassCells,
     Look,
@@ -37,8 +39,7 @@ from .class_cells import (
     pieces,
     settle,
 )
-from .class_tasks import ClassSpec, DualSums
-from .tasks import ask, ask_total
+from .tasks import ClassSpec, DualSums
 
 # Values of rows that a part sends in one round: this many times those of W, or so few (half a
 # megabyte) that the round itself costs more; and of all rows ever sent.
@@ -51,11 +52,11 @@ ENOUGH = 0.25
 MOST_ROUNDS, WINDOW = 60, 4
 # The small problem is solved to this share of the gap there is, and of the gap asked for; while
 # rows stand for others, to this share of its unknowns per row.
-SHARPER, WITHIN, ROUGH = 0.1, 0.2, 0.1
+GAP_TOL, STOP_TOL, SAMPLE_TOL = 0.1, 0.2, 0.1
 # Nine rows in ten moved at most so far in the last round; in the next it will be less.
-MOST, LESS = 0.9, 0.5
+MOVED_QUANTILE, NEXT_MOVE = 0.9, 0.5
 # The gap at which the rounds end, as a share of the one asked for: the rest is for the repair.
-SAFE = 0.9
+STOP_SHARE = 0.9
 # Sums that differ by less are equal.
 EQUAL = 1e-12
 # Multipliers with Σα below this share of their sum bound the optimum without a repair.
@@ -80,10 +81,10 @@ class NearSearch:
     """The rows held, the best weights so far, and the bounds."""
 
     def __init__(
-        self, parts: Parts, machine: ClassSpec, monitor: Monitor, rows: int, values: int = VALUES
+        self, parts: Parts, spec: ClassSpec, monitor: Monitor, rows: int, values: int = VALUES
     ):
-        self.parts, self.machine, self.monitor, self.n = parts, machine, monitor, rows
-        self.W, self.b = np.zeros((machine.k, parts.n_features)), np.zeros(machine.k)
+        self.parts, self.spec, self.monitor, self.n = parts, spec, monitor, rows
+        self.W, self.b = np.zeros((spec.k, parts.n_features)), np.zeros(spec.k)
         self.W_best, self.b_best = self.W, self.b
         self.primal, self.dual = np.inf, 0.0
         self.held: list[Sent] = []
@@ -92,13 +93,13 @@ class NearSearch:
         self.small: Small | None = None
         self.told = False  # whether its solution was told to the parts
         self.model = -np.inf  # the small problem's objective at its solution
-        self.beta = np.zeros((0, machine.k))
+        self.beta = np.zeros((0, spec.k))
 
     def _start(self, W: np.ndarray, b: np.ndarray, standing: DualSums) -> None:
         """Begin at the weights and with the dual of multipliers the parts hold."""
         self.W, self.b = W, b
         off = float(np.abs(standing.r).max())
-        if not self.machine.bias or off <= BALANCED * standing.mass:
+        if not self.spec.bias or off <= BALANCED * standing.mass:
             dual = standing.mass - 0.5 * standing.bent - _norm(W)
             self.dual = max(0.0, float(dual))
 
@@ -126,8 +127,8 @@ class NearSearch:
         """
         k, d = self.W.shape
         portion, by_class = max(FEWEST, SAMPLE * k * (d + 1)) / self.n, np.zeros(k)
-        asked = portion, self._quota(), self.machine.seed
-        for sent, mine in ask(self.parts, draw, self.machine, *asked):
+        asked = portion, self._quota(), self.spec.seed
+        for sent, mine in ask(self.parts, draw, self.spec, *asked):
             by_class += mine
             self.times[sent.name] = self.times.get(sent.name, 0) + 1
             if self.times[sent.name] == 1:
@@ -141,7 +142,7 @@ class NearSearch:
         if start is not None and not all_held:
             self._start(*start())
         if all_held or not self.W.any():
-            tol = WITHIN * self.monitor.tol if all_held else min(0.1, 0.5 * unsure)
+            tol = STOP_TOL * self.monitor.tol if all_held else min(0.1, 0.5 * unsure)
             c = c * (by_class / np.where(here > 0, here, 1.0))[y]
             self._solve(Small(X, y, c, len(y), np.zeros(0), all_held), tol)
         self.reach = float(np.sqrt(unsure) * np.median(_width(X, self.W, self.b)))
@@ -153,7 +154,7 @@ class NearSearch:
             before = self.primal, self.dual
             cells, last = self._look()
             gap = (self.primal - self.dual) / self.primal
-            if gap <= SAFE * self.monitor.tol:
+            if gap <= STOP_SHARE * self.monitor.tol:
                 return Ending.REACHED
             if last > before[0]:  # rows and cells that matter are those of the best point
                 self.W, self.b = self.W_best, self.b_best
@@ -163,8 +164,8 @@ class NearSearch:
                 break  # no more rows can be held
             W, b = self.W, self.b
             self._solve(small, self._tolerance(small, gap, last))
-            self.reach = LESS * float(
-                np.quantile(_width(self._rows()[0], self.W - W, self.b - b), MOST)
+            self.reach = NEXT_MOVE * float(
+                np.quantile(_width(self._rows()[0], self.W - W, self.b - b), MOVED_QUANTILE)
             )
             better = (
                 self.primal < before[0] * (1.0 - 0.1 * self.monitor.tol) or self.dual > before[1]
@@ -184,7 +185,7 @@ class NearSearch:
             self.monitor.n_iter,
         )  # fmt: skip
         losses, found, seen = np.zeros(len(BETWEEN)), [], set()
-        for some, sent, cells in ask(self.parts, look, self.machine, told):
+        for some, sent, cells in ask(self.parts, look, self.spec, told):
             losses += some
             found.append(cells)
             if sent.name not in seen:
@@ -228,7 +229,7 @@ class NearSearch:
         kept = np.ones(len(cells.mass), dtype=bool)
         if not cells.edge.any():
             return more, kept
-        rates = self.machine.rates
+        rates = self.spec.rates
         here = pieces(rates, np.asarray(X @ self.W.T) + self.b, y)
         near = here.distance <= self.reach
         if not is_linear(rates):
@@ -246,23 +247,21 @@ class NearSearch:
 
     def _tolerance(self, small: Small, gap: float, last: float) -> float:
         """How well a small problem deserves to be solved."""
-        finest = WITHIN * self.monitor.tol
+        finest = STOP_TOL * self.monitor.tol
         if not small.bounds:
             k, d = self.W.shape
-            return max(finest, min(0.01, ROUGH * k * (d + 1) / small.held))
+            return max(finest, min(0.01, SAMPLE_TOL * k * (d + 1) / small.held))
         if last - self.model <= 0.5 * (last - self.dual):
             return finest  # the cells were right: what is left is what was not solved
-        return max(finest, SHARPER * min(gap, 0.1))
+        return max(finest, GAP_TOL * min(gap, 0.1))
 
     def _solve(self, small: Small, tol: float) -> None:
         """Minimise it, from nothing: from W it takes Newton's method as many steps, or more."""
-        machine = self.machine
+        spec = self.spec
         rows = as_rows(small.X.astype(np.float64, copy=False))
-        problem = MulticlassProblem(rows, small.y, small.c, machine.loss, machine.k, machine.bias)
+        problem = MulticlassProblem(rows, small.y, small.c, spec.loss, spec.k, spec.bias)
         left = self.monitor.max_seconds - self.monitor.seconds
-        inner = Monitor(
-            tol, max_iter=10 * self.monitor.max_iter, max_seconds=left, seed=machine.seed
-        )
+        inner = Monitor(tol, max_iter=10 * self.monitor.max_iter, max_seconds=left, seed=spec.seed)
         solution = solve_classes(problem, inner)
         proof = solution.certificate
         if solution.ending is Ending.INTERRUPTED:
@@ -309,7 +308,7 @@ class NearSearch:
         }
         rates = self.beta[small.held :] / small.c[small.held :, None]
         cells = dict(zip(small.cells.tolist(), rates, strict=True))
-        ask_total(self.parts, settle, self.machine, rows, cells, self.told)
+        ask_total(self.parts, settle, self.spec, rows, cells, self.told)
 
 
 def _width(X, W: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from ...core.certify.class_bias import bounds_of, middle_of
-from ...core.certify.conclude import Tally
-from ...core.certify.multiclass import class_tally
-from ...core.certify.two_class import tally
-from ...core.problem.multiclass import MulticlassProblem, summary
-from ...core.problem.problem import Problem, costs, two_class_summary
-from ...core.rows.rows import as_rows
-from ...core.solve.contract import Monitor
-from ...core.solve.many_class.form import solve_classes
-from ...core.solve.two_class.form import solve
-from .class_tasks import ClassSpec
-from .hard_tasks import HeldRows
-from .hinge_tasks import BinarySpec
+from ....core.certify.class_bias import bounds_of, middle_of
+from ....core.certify.conclude import Tally
+from ....core.certify.multiclass import class_tally
+from ....core.certify.two_class import tally
+from ....core.problem.multiclass import MulticlassProblem, summary
+from ....core.problem.problem import Problem, costs, two_class_summary
+from ....core.rows.rows import as_rows
+from ....core.solve.contract import Monitor
+from ....core.solve.many_class.form import solve_classes
+from ....core.solve.two_class.form import solve
+from ..many_class.tasks import ClassSpec
+from ..two_class.tasks import BinarySpec
+from .tasks import HeldRows
 
 
 class Two:
@@ -30,13 +30,13 @@ class Two:
 
     k, each, name = 2, (), "alpha"
 
-    def __init__(self, machine: BinarySpec):
-        self.machine, self.bias = machine, machine.bias
+    def __init__(self, spec: BinarySpec):
+        self.spec, self.bias = spec, spec.bias
 
     @property
     def plain(self) -> BinarySpec:
         """The machine for rows in hand, whose classes are 0 and 1."""
-        return self.machine._replace(positive=1, negative=None)
+        return self.spec._replace(positive=1, negative=None)
 
     def origin(self, d: int) -> tuple[np.ndarray, float]:
         return np.zeros(d), 0.0
@@ -48,7 +48,7 @@ class Two:
     def problem(self, kept: HeldRows) -> Problem:
         y = np.where(kept.y == 1, 1.0, -1.0)
         c = costs(np.inf, None, len(y))
-        return Problem(as_rows(kept.X), y, c, self.machine.loss, self.bias)
+        return Problem(as_rows(kept.X), y, c, self.spec.loss, self.bias)
 
     def solve(self, problem: Problem, monitor: Monitor, start):
         return solve(problem, monitor, "auto", start)
@@ -73,7 +73,7 @@ class Two:
         return tally(problem, w, b, alpha)
 
     def summary(self, n: int, d: int) -> str:
-        return two_class_summary(self.machine.loss, self.bias, n, d, True)
+        return two_class_summary(self.spec.loss, self.bias, n, d, True)
 
 
 class Joint:
@@ -81,12 +81,12 @@ class Joint:
 
     name = "beta"
 
-    def __init__(self, machine: ClassSpec):
-        self.machine, self.bias, self.k, self.each = machine, machine.bias, machine.k, (machine.k,)
+    def __init__(self, spec: ClassSpec):
+        self.spec, self.bias, self.k, self.each = spec, spec.bias, spec.k, (spec.k,)
 
     @property
     def plain(self) -> ClassSpec:
-        return self.machine
+        return self.spec
 
     def origin(self, d: int) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros((self.k, d)), np.zeros(self.k)
@@ -96,7 +96,7 @@ class Joint:
 
     def problem(self, kept: HeldRows) -> MulticlassProblem:
         c = costs(np.inf, None, len(kept.y))
-        loss, k = self.machine.loss, self.k
+        loss, k = self.spec.loss, self.k
         return MulticlassProblem(as_rows(kept.X), kept.y, c, loss, k, self.bias)
 
     def solve(self, problem: MulticlassProblem, monitor: Monitor, start):
@@ -122,8 +122,8 @@ class Joint:
         return class_tally(problem, w, b, alpha)
 
     def summary(self, n: int, d: int) -> str:
-        return summary(self.machine.loss, self.k, self.bias, n, d, True)
+        return summary(self.spec.loss, self.k, self.bias, n, d, True)
 
 
-def form_of(machine: BinarySpec | ClassSpec) -> Any:
-    return Joint(machine) if isinstance(machine, ClassSpec) else Two(machine)
+def form_of(spec: BinarySpec | ClassSpec) -> Any:
+    return Joint(spec) if isinstance(spec, ClassSpec) else Two(spec)

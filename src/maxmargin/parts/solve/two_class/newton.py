@@ -8,20 +8,21 @@ for the gradient where the whole step would end.  Where the whole step is too lo
 are asked again, for slopes in between and then for the gradient there.  The curvature is formed
 only where a d × d matrix is no more than a few vectors; conjugate gradients ask for its products,
 one vector each, with rows that are free only, and are led by a model of it from a sample of
-the rows (``hinge_sample.py``).  Multipliers, slacks and their changes stay with the parts.
+the rows (``sample.py``).  Multipliers, slacks and their changes stay with the parts.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...core.solve.contract import Ending, Monitor, OutOfBudget
-from ...core.solve.semismooth import Terms
-from ...core.solve.two_class.direction import FAINT, solve_scaled
-from ...core.solve.two_class.lagrangian import GROWTH, INNER_STEPS, OUTER_STEPS
-from ..parts import Parts
-from .hinge_near import solve_near
-from .hinge_newton_tasks import (
+from ....core.solve.contract import Ending, Monitor, OutOfBudget
+from ....core.solve.semismooth import Terms
+from ....core.solve.two_class.direction import FAINT, solve_scaled
+from ....core.solve.two_class.lagrangian import GROWTH, INNER_STEPS, OUTER_STEPS
+from ...parts import Parts
+from ..tasks import ask_total
+from .near import solve_near
+from .newton_tasks import (
     LagrangianSums,
     SmoothedHinge,
     advance,
@@ -32,9 +33,8 @@ from .hinge_newton_tasks import (
     stand,
     start,
 )
-from .hinge_sample import HeldSample
-from .hinge_tasks import BinarySpec, Census
-from .tasks import ask_total
+from .sample import HeldSample
+from .tasks import BinarySpec, Census
 
 # Columns up to which a part answers with a d × d matrix: where answers travel no more than sixteen
 # vectors; where rows are read anew for every question, two megabytes.
@@ -58,8 +58,8 @@ STEEP = 0.3
 # A whole step that leaves no more of it has met no kink.
 EXACT = 1e-6
 # Conjugate gradients end at this share of the gradient, or after so many products.
-ROUGH = 0.1
-PRODUCTS = 200
+CG_TOL = 0.1
+MOST_PRODUCTS = 200
 # The corner of the hinge is first rounded so that it costs this share of the gap asked for.
 PRICE = 0.3
 
@@ -68,17 +68,17 @@ class Newton:
     """Where Newton's method stands; the bias is in centred coordinates, b + μ·w."""
 
     def __init__(
-        self, parts: Parts, machine: BinarySpec, monitor: Monitor, census: Census,
+        self, parts: Parts, spec: BinarySpec, monitor: Monitor, census: Census,
         gram_columns: int | None = None,
     ):  # fmt: skip
-        self.parts, self.machine, self.monitor = parts, machine, monitor
+        self.parts, self.spec, self.monitor = parts, spec, monitor
         d = len(census.w)
-        free = bool(machine.bias)
+        free = bool(spec.bias)
         self.mu = census.sum_x / max(1, census.alive) if free else np.zeros(d)
         if gram_columns is None:
             gram_columns = GRAM_FAR if parts.far else GRAM_HERE
         self.gram = d <= gram_columns
-        self.kappa = 0.0 if machine.squared else KAPPA
+        self.kappa = 0.0 if spec.squared else KAPPA
         self.census = census
         self.sample: HeldSample | None = None
         self.cost = census.cost / max(1, census.alive)
@@ -95,16 +95,16 @@ class Newton:
         try:
             level = None if warm else 0.0
             if not self.gram:
-                self.sample = HeldSample(self.parts, self.machine, self.census)
+                self.sample = HeldSample(self.parts, self.spec, self.census)
                 if not warm and self.sample.telling:
                     w, b = self.sample.start(tol, self.monitor.max_seconds - self.monitor.seconds)
                     level = 0.5  # the corner is rounded on both sides alike
-                    if not self.machine.squared:
+                    if not self.spec.squared:
                         self.kappa = self.sample.rounding(w, b, PRICE * tol)
             if w is not None:
                 self.w, self.b = w, b + float(self.mu @ w)
             self._tell(start, self.mu, self.w, self.b, level)
-            if self.machine.squared:
+            if self.spec.squared:
                 took = self._minimise(lambda terms: terms.gap <= 0.1 * tol * terms.primal, took)[1]
                 ending = Ending.REACHED if took else Ending.STALLED
             else:
@@ -113,7 +113,7 @@ class Newton:
             ending = stop.ending
         except KeyboardInterrupt:
             ending = Ending.INTERRUPTED
-        ask_total(self.parts, keep, self.machine, took, self.pending)
+        ask_total(self.parts, keep, self.spec, took, self.pending)
         self.pending = False
         return ending
 
@@ -153,10 +153,10 @@ class Newton:
         ``corner``: how far a row's slack may still move, about.
         """
         for _ in range(NEAR_ROUNDS if self.sample is not None else 0):
-            ask_total(self.parts, stand, self.machine, self.pending)
+            ask_total(self.parts, stand, self.spec, self.pending)
             self.pending = False
             found = solve_near(
-                self.parts, self.machine, self.census, self.mu, self.w, self.b, corner, tol,
+                self.parts, self.spec, self.census, self.mu, self.w, self.b, corner, tol,
                 self.monitor,
             )  # fmt: skip
             # The best point may be known already, but for rounding: what is new then is its proof.
@@ -216,12 +216,12 @@ class Newton:
         """Ask all parts; the sample hears it, too."""
         if self.sample is not None:
             self.sample.hear(task, *told)
-        return ask_total(self.parts, task, self.machine, *told)
+        return ask_total(self.parts, task, self.spec, *told)
 
     def _terms(self, sums: LagrangianSums) -> tuple[Terms, np.ndarray, float]:
         """The pieces of the gap, and the gradient."""
         g_w = self.w - sums.v
-        g_b = -sums.r if self.machine.bias else 0.0
+        g_b = -sums.r if self.spec.bias else 0.0
         norm = 0.5 * float(self.w @ self.w)
         primal = norm + sums.loss
         stationarity = 0.5 * float(g_w @ g_w) + abs(g_b) * (abs(self.b) + 1.0)
@@ -235,12 +235,12 @@ class Newton:
         """Solve (D + Σ s x̃ x̃ᵀ)(dw, db) = −(g_w, g_b), by Cholesky or by products."""
         if sums.free == 0:
             lent = FAINT * max(self.kappa, 2.0) * self.cost
-            return -g_w, -g_b / lent if self.machine.bias else 0.0
+            return -g_w, -g_b / lent if self.spec.bias else 0.0
         if self.sample is not None:
             return self._conjugate(told, sums, g_w, g_b)
         H, h, rhs = sums.curvature, sums.pull, -g_w
         H[np.diag_indices_from(H)] += 1.0
-        if not self.machine.bias:
+        if not self.spec.bias:
             return solve_scaled(H, rhs), 0.0
         S = sums.stiffness
         H -= np.outer(h, h / S)
@@ -255,18 +255,18 @@ class Newton:
         sample, pending = self.sample, self.pending
         sample.hear(stand, pending)
         if sample.fewer(sums.free):
-            ask_total(self.parts, stand, self.machine, self.pending)
+            ask_total(self.parts, stand, self.spec, self.pending)
             self.pending = False
             sample.renew(sums.free, self.kappa)
             sample.hear(evaluate, told, 0.0, False, False)
         model = sample.model(sums.free, sums.curvature, sums.stiffness, self.mu)
         x, xb = np.zeros(len(g_w)), 0.0
-        res, rb = -g_w, -g_b if self.machine.bias else 0.0
+        res, rb = -g_w, -g_b if self.spec.bias else 0.0
         p, pb = model(res, rb)
         size = float(res @ p) + rb * pb
-        goal = ROUGH**2 * size
-        for _ in range(PRODUCTS):
-            Hp, Hb = ask_total(self.parts, product, self.machine, told, p, pb, self.pending)
+        goal = CG_TOL**2 * size
+        for _ in range(MOST_PRODUCTS):
+            Hp, Hb = ask_total(self.parts, product, self.spec, told, p, pb, self.pending)
             self.pending = False
             Hp = Hp + p
             curvature = float(p @ Hp) + pb * Hb
@@ -274,7 +274,7 @@ class Newton:
                 break
             step = size / curvature
             x, xb, res, rb = x + step * p, xb + step * pb, res - step * Hp, rb - step * Hb
-            if not self.machine.bias:
+            if not self.spec.bias:
                 rb = 0.0
             y, yb = model(res, rb)
             new = float(res @ y) + rb * yb

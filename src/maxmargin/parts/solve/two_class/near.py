@@ -15,25 +15,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.problem.problem import Problem
-from ...core.rows.rows import combine, scores, take
-from ...core.solve.contract import Monitor
-from ...core.solve.two_class.lagrangian import NearRows, State, augment
-from ..parts import Parts
-from .hinge_sample import Chosen, most_values, stack
-from .hinge_tasks import BinarySpec, BinaryState, Census
-from .tasks import ask, ask_total
+from ....core.problem.problem import Problem
+from ....core.rows.rows import combine, scores, take
+from ....core.solve.contract import Monitor
+from ....core.solve.two_class.lagrangian import NearRows, State, augment
+from ...parts import Parts
+from ..tasks import ask, ask_total
+from .sample import Chosen, most_values, stack
+from .tasks import BinarySpec, BinaryState, Census
 
 # Rows per column that may be fetched, and unknowns or rows up to which their system is solved.
-PER_COLUMN, LARGEST = 40, 2000
+PER_COLUMN, LARGEST_SYSTEM = 40, 2000
 # Distances from the margin at which rows are counted, in units of the rounded corner.
 WIDTHS = 2.0 ** np.arange(-1.0, 6.5, 0.5)
 # A distance that is wide enough, in the same units.
 WIDE = 6.0
 # The near rows are solved to this share of the gap asked for.
-SHARPER = 0.2
+NEAR_TOL = 0.2
 # κ to begin with, where the near rows lie within a distance of one.
-FIRST = 2.0
+FIRST_KAPPA = 2.0
 
 
 class NearSample(NamedTuple):
@@ -45,48 +45,48 @@ class NearSample(NamedTuple):
     r: float
 
 
-def count_near(problem: Problem, share: BinaryState, widths) -> tuple[BinaryState, np.ndarray]:
+def count_near(problem: Problem, state: BinaryState, widths) -> tuple[BinaryState, np.ndarray]:
     """Rows within every distance of their margin."""
-    assert share.z is not None
-    z = np.sort(np.abs(share.z[problem.c > 0]))
-    return share, np.searchsorted(z, widths, side="right")
+    assert state.z is not None
+    z = np.sort(np.abs(state.z[problem.c > 0]))
+    return state, np.searchsorted(z, widths, side="right")
 
 
-def fetch_near(problem: Problem, share: BinaryState, width: float) -> tuple[BinaryState, Chosen]:
+def fetch_near(problem: Problem, state: BinaryState, width: float) -> tuple[BinaryState, Chosen]:
     """The rows within ``width`` of their margin, and the pull of all others at 0 or c."""
-    assert share.z is not None
-    trial = share.alpha if share.trial is None else share.trial
-    near = (np.abs(share.z) <= width) & (problem.c > 0)
-    frozen = np.where(near, 0.0, problem.c * (share.z > 0.0))
+    assert state.z is not None
+    trial = state.alpha if state.trial is None else state.trial
+    near = (np.abs(state.z) <= width) & (problem.c > 0)
+    frozen = np.where(near, 0.0, problem.c * (state.z > 0.0))
     index = np.flatnonzero(near)
     u = frozen * problem.y
-    if share.trial is None or share.v is None:
+    if state.trial is None or state.v is None:
         v = combine(problem.rows, u)
     else:
-        v = share.v + combine(problem.rows, u - trial * problem.y)
+        v = state.v + combine(problem.rows, u - trial * problem.y)
     chosen = Chosen(
         take(problem.rows, index), problem.y[index], problem.c[index], trial[index],
-        share.z[index], np.ones(len(index)), v, float(u.sum()), float(frozen.sum()),
-        (len(u), len(index), float(share.z.sum()), float(problem.c.sum())),
+        state.z[index], np.ones(len(index)), v, float(u.sum()), float(frozen.sum()),
+        (len(u), len(index), float(state.z.sum()), float(problem.c.sum())),
     )  # fmt: skip
-    return share._replace(ahead=(index, frozen, chosen.pull, chosen.mark)), chosen
+    return state._replace(ahead=(index, frozen, chosen.pull, chosen.mark)), chosen
 
 
 def look_near(
-    problem: Problem, share: BinaryState, dw, db: float, mu, found: dict
+    problem: Problem, state: BinaryState, dw, db: float, mu, found: dict
 ) -> tuple[BinaryState, NearSample]:
     """Where the near rows' solution leads: the loss there, and the multipliers' sums."""
-    assert share.z is not None
-    index, frozen, pull, mark = share.ahead
+    assert state.z is not None
+    index, frozen, pull, mark = state.ahead
     dz = -problem.y * (scores(problem.rows, dw) + (db - float(mu @ dw)))
     trial = frozen.copy()
     trial[index] = found[mark]
     step = np.zeros(len(trial))
     step[index] = trial[index] * problem.y[index]
     v = pull + combine(problem.rows, step)
-    loss = float(problem.c @ np.maximum(share.z + dz, 0.0))
-    share = share._replace(dz=dz, ahead=(trial, v, None))
-    return share, NearSample(loss, float(trial.sum()), v, float(trial @ problem.y))
+    loss = float(problem.c @ np.maximum(state.z + dz, 0.0))
+    state = state._replace(dz=dz, ahead=(trial, v, None))
+    return state, NearSample(loss, float(trial.sum()), v, float(trial @ problem.y))
 
 
 class Nearby(NamedTuple):
@@ -99,55 +99,57 @@ class Nearby(NamedTuple):
 
 
 def solve_near(
-    parts: Parts, machine: BinarySpec, census: Census, mu, w, b: float, corner: float, tol: float,
+    parts: Parts, spec: BinarySpec, census: Census, mu, w, b: float, corner: float, tol: float,
     monitor: Monitor,
 ) -> Nearby | None:  # fmt: skip
     """One round from (w, b), where the parts stand, b centred; None if too many rows are near."""
     d = len(w)
     a_row = max(1.0, census.values / max(1, census.rows))
     most = min(
-        PER_COLUMN * (d + 1), most_values(parts) // a_row, LARGEST if d > LARGEST else np.inf
+        PER_COLUMN * (d + 1),
+        most_values(parts) // a_row,
+        LARGEST_SYSTEM if d > LARGEST_SYSTEM else np.inf,
     )
-    counts = ask_total(parts, count_near, machine, corner * WIDTHS)
+    counts = ask_total(parts, count_near, spec, corner * WIDTHS)
     fit = np.flatnonzero(counts <= most)
     if len(fit) == 0 or WIDTHS[fit[-1]] < 1.0:
         return None
     width = corner * min(WIDE, float(WIDTHS[fit[-1]]))
-    chosen = list(ask(parts, fetch_near, machine, width))
-    state, value = _solve(chosen, machine, mu, w, b, width, tol, monitor)
+    chosen = list(ask(parts, fetch_near, spec, width))
+    state, value = _solve(chosen, spec, mu, w, b, width, tol, monitor)
     if value is None:
         return None
     told = state.w - w, state.b - b, mu, _by_mark(chosen, state.a)
-    answer = ask_total(parts, look_near, machine, *told)
+    answer = ask_total(parts, look_near, spec, *told)
     primal = 0.5 * float(state.w @ state.w) + answer.loss
     v = answer.v - answer.r * mu
     dual = answer.gains - 0.5 * float(v @ v)
-    if machine.bias:
+    if spec.bias:
         dual -= abs(answer.r) * (abs(state.b) + 1.0)
     return Nearby(told[0], told[1], primal, dual)
 
 
-def _solve(chosen: list[Chosen], machine: BinarySpec, mu, w, b, width: float, tol: float, monitor):
+def _solve(chosen: list[Chosen], spec: BinarySpec, mu, w, b, width: float, tol: float, monitor):
     """The near rows' own problem, the far ones being one vector."""
     y, c, a, z = (np.concatenate(column) for column in list(zip(*chosen, strict=True))[1:5])
     r0 = sum(one.r for one in chosen)
     constant = sum(one.cost for one in chosen)
     v0 = sum(one.pull for one in chosen) - r0 * mu
     hold = float(c[y == -np.sign(r0)].sum())
-    if machine.bias and r0 != 0.0 and abs(r0) >= 0.9 * hold:
+    if spec.bias and r0 != 0.0 and abs(r0) >= 0.9 * hold:
         return None, None  # the far rows pull the bias harder than the near ones can hold
     if len(y) == 0:  # the far rows are all there are: a plain square
         return State(v0, b, a, z), True
-    block = NearRows(stack([one.rows for one in chosen]), y, c, mu, machine.bias, v0, r0)
+    block = NearRows(stack([one.rows for one in chosen]), y, c, mu, spec.bias, v0, r0)
     state = State(w, b, a, z)
     own = Monitor(
         tol=tol, max_iter=monitor.max_iter, max_seconds=monitor.max_seconds - monitor.seconds
     )
 
     def done(terms: Any) -> bool:
-        return terms.gap <= SHARPER * tol * abs(terms.primal + constant)
+        return terms.gap <= NEAR_TOL * tol * abs(terms.primal + constant)
 
-    closed, _ = augment(block, state, FIRST / width, own, SHARPER * tol, done)
+    closed, _ = augment(block, state, FIRST_KAPPA / width, own, NEAR_TOL * tol, done)
     return state, closed
 
 

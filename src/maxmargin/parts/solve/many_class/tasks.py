@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.certify.circulation import confine
-from ...core.certify.multiclass import residual, signed
-from ...core.problem.class_losses import ClassLoss, hinge_rates
-from ...core.problem.multiclass import MulticlassProblem
-from ...core.problem.problem import Bias, costs
-from ...core.rows.class_products import class_combine
-from ...core.rows.rows import as_rows, combine, scores, sqnorms
-from ...core.solve.many_class.class_sweep import ROW
-from ..parts import Block
+from ....core.certify.circulation import confine
+from ....core.certify.multiclass import residual, signed
+from ....core.problem.class_losses import ClassLoss, hinge_rates
+from ....core.problem.multiclass import MulticlassProblem
+from ....core.problem.problem import Bias, costs
+from ....core.rows.class_products import class_combine
+from ....core.rows.rows import as_rows, combine, scores, sqnorms
+from ....core.solve.many_class.class_sweep import ROW
+from ...parts import Block
 
 
 class ClassSpec(NamedTuple):
@@ -55,7 +55,7 @@ class ClassState(NamedTuple):
     epochs: int = 0
     scores: np.ndarray | None = None  # W x of the weights whose biases are sought
     trial: np.ndarray | None = None  # multipliers on trial
-    near: Any = None  # which rows the one who asks holds (``class_near.py``)
+    near: Any = None  # which rows the driver holds (``near.py``)
 
 
 class ClassCensus(NamedTuple):
@@ -81,29 +81,29 @@ class DualSums(NamedTuple):
     bent: float  # the conjugate's quadratic part
 
 
-def pose_classes(block: Block, machine: ClassSpec) -> MulticlassProblem:
+def pose_classes(block: Block, spec: ClassSpec) -> MulticlassProblem:
     """The part's rows as a problem of all k classes, whichever of them it holds."""
     X, codes, weight = block
-    c = costs(machine.C, weight, len(codes))
+    c = costs(spec.C, weight, len(codes))
     y = codes.astype(np.int64, copy=False)
-    return MulticlassProblem(as_rows(X), y, c, machine.loss, machine.k, machine.bias)
+    return MulticlassProblem(as_rows(X), y, c, spec.loss, spec.k, spec.bias)
 
 
-def count(problem: MulticlassProblem, share: ClassState | None):
+def count(problem: MulticlassProblem, state: ClassState | None):
     """The first question."""
     alive = problem.c > 0
     sum_x = combine(problem.rows, alive.astype(np.float64))
     by_class = np.bincount(problem.y, problem.c, minlength=problem.k)
     census = ClassCensus(len(alive), int(alive.sum()), by_class, sum_x)
-    return share, census
+    return state, census
 
 
-def begin(problem: MulticlassProblem, share: ClassState | None, mu: np.ndarray):
+def begin(problem: MulticlassProblem, state: ClassState | None, mu: np.ndarray):
     """Take the multipliers of an earlier fit into the domain of this one, or start from none."""
     n, k = len(problem.y), problem.k
     beta = np.zeros((n, k))
-    if share is not None and share.beta.shape == beta.shape:
-        beta = share.beta.copy()
+    if state is not None and state.beta.shape == beta.shape:
+        beta = state.beta.copy()
         confine(problem, beta)
     centre = scores(problem.rows, mu)
     q = np.maximum(sqnorms(problem.rows) - 2.0 * centre + float(mu @ mu), 0.0)
@@ -129,10 +129,10 @@ def bends(problem: MulticlassProblem, points: np.ndarray) -> np.ndarray:
     return bent
 
 
-def points_of(problem: MulticlassProblem, share: ClassState, rho: float) -> np.ndarray:
+def points_of(problem: MulticlassProblem, state: ClassState, rho: float) -> np.ndarray:
     """What the kernels of the solvers in memory need to know of every row."""
     points = np.zeros(len(problem.y), dtype=ROW)
-    points["y"], points["c"], points["centre"] = problem.y, problem.c, share.centre
-    points["q"] = share.q + rho
+    points["y"], points["c"], points["centre"] = problem.y, problem.c, state.centre
+    points["q"] = state.q + rho
     points["wake"] = np.where(problem.c > 0, 0.0, np.inf)
     return points

@@ -4,7 +4,7 @@ Rows of one class that blame the same classes cost together what their mean cost
 none of them leaves its piece.  A loss is convex, so a cell never costs more than its rows; and
 multipliers of a cell, shared out by c_i, are feasible for its rows with the same dual.  So some
 rows as they are and the cells of all others make a small problem that bounds the whole one from
-below (``class_near.py`` solves it).  This is what a part does: it says which rows matter, sends
+below (``near.py`` solves it).  This is what a part does: it says which rows matter, sends
 some of them, and adds up the cells of the others.
 """
 
@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...core.problem.class_losses import hinge_rates
-from ...core.problem.multiclass import MulticlassProblem
-from ...core.rows.class_products import score_chunks
-from ...core.rows.rows import SparseRows, as_csr
-from .class_ascent import add_losses
-from .class_tasks import ClassState
+from ....core.problem.class_losses import hinge_rates
+from ....core.problem.multiclass import MulticlassProblem
+from ....core.rows.class_products import score_chunks
+from ....core.rows.rows import SparseRows, as_csr
+from .ascent import add_losses
+from .tasks import ClassState
 
 # Cells a part may have, for every class: answers are then as large as a few W.
 CELLS = 4
@@ -32,7 +32,7 @@ ROUNDING = 1e-12
 
 
 class RowPlacement(NamedTuple):
-    """Where the rows of a part are: with the one who asks, or in a cell."""
+    """Where the rows of a part are: with the driver, or in a cell."""
 
     sent: np.ndarray  # (n,)
     cell: np.ndarray  # (n,) the cell's number
@@ -135,8 +135,8 @@ def scores_at(problem: MulticlassProblem, W, b) -> np.ndarray:
 # --- tasks ------------------------------------------------------------------------------
 
 
-def draw(problem: MulticlassProblem, share: ClassState, portion: float, values: int, seed: int):
-    """Send a portion of the rows of each class by lot, at least one; and Σc by class."""
+def draw(problem: MulticlassProblem, state: ClassState, portion: float, values: int, seed: int):
+    """Send a portion of the rows of each class at random, at least one; and Σc by class."""
     X, n = _matrix(problem), len(problem.y)
     portion = min(portion, values / max(1, _stored(X, np.arange(n)).sum()))
     rng = np.random.default_rng([seed, n])
@@ -152,13 +152,13 @@ def draw(problem: MulticlassProblem, share: ClassState, portion: float, values: 
     near = near._replace(ahead=near.ahead._replace(sent=sent))
     by_class = np.bincount(problem.y, problem.c, minlength=problem.k)
     rows = Sent(near.name, index, X[index], problem.y[index], problem.c[index])
-    return share._replace(near=near), (rows, by_class)
+    return state._replace(near=near), (rows, by_class)
 
 
-def look(problem: MulticlassProblem, share: ClassState, told: Look):
+def look(problem: MulticlassProblem, state: ClassState, told: Look):
     """Losses on the way to W, rows that matter there, and the cells of the others."""
     rates, k = hinge_rates(problem.loss), problem.k
-    near = share.near or _unseen(problem)
+    near = state.near or _unseen(problem)
     s, best = scores_at(problem, told.W, told.b), scores_at(problem, told.W_best, told.b_best)
     ways, losses = np.stack([BETWEEN, np.ones_like(BETWEEN)], axis=1), np.zeros((len(BETWEEN), 1))
     add_losses(rates, problem.y, problem.c, best, s, ways, np.zeros((1, k)), losses)
@@ -170,24 +170,24 @@ def look(problem: MulticlassProblem, share: ClassState, told: Look):
     place, cells = _cells(problem, sent, here.blame, wanted)
     X = _matrix(problem)
     rows = Sent(near.name, chosen, X[chosen], problem.y[chosen], problem.c[chosen])
-    share = share._replace(near=NearClassRows(near.name, near.ahead, place))
-    return share, (losses[:, 0], rows, cells)
+    state = state._replace(near=NearClassRows(near.name, near.ahead, place))
+    return state, (losses[:, 0], rows, cells)
 
 
-def settle(problem: MulticlassProblem, share: ClassState, rows: dict, cells: dict, told: bool):
+def settle(problem: MulticlassProblem, state: ClassState, rows: dict, cells: dict, told: bool):
     """Take the multipliers of the problem last solved: those of rows by name, of cells by c.
 
     ``told``: whether its solution was told before; else it is the problem then ahead.
     """
-    place = share.near.now if told else share.near.ahead
+    place = state.near.now if told else state.near.ahead
     beta = np.zeros((len(problem.y), problem.k))
     inside = ~place.sent & (problem.c > 0)
     for number, rate in cells.items():
         mine = inside & (place.cell == number)
         beta[mine] = problem.c[mine, None] * rate
-    index, found = rows[share.near.name]
+    index, found = rows[state.near.name]
     beta[index] = found
-    return share._replace(beta=beta, points=beta[None], near=None), 0
+    return state._replace(beta=beta, points=beta[None], near=None), 0
 
 
 # --- how ---------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def _matters(problem, rates, place: RowPlacement, here: Pieces, reach: float) ->
 
 
 def _choose(problem, wanted: np.ndarray, told: Look) -> np.ndarray:
-    """All of them, or as many as may be sent, by lot: they then stand for the others."""
+    """All of them, or as many as may be sent, at random: they then stand for the others."""
     stored = _stored(_matrix(problem), wanted)
     if stored.sum() > told.values:
         order = np.random.default_rng([told.seed, len(problem.y)]).permutation(len(wanted))

@@ -2,7 +2,7 @@
 
     max over β    −Σ c_i ℓ*(β_i/c_i) − ½‖W‖² − b·r − ½ρ‖r‖²,    W = Σ α_i (x_i − μ)ᵀ,  r = Σ α_i
 
-As for two classes (``hinge_ascent.py``): a round tells every part W and b; the part runs some
+As for two classes (``two_class/ascent.py``): a round tells every part W and b; the part runs some
 epochs of block coordinate ascent (``solve/many_class/class_sweep.py``) on its own rows as if its
 moves counted σ times and answers with the change of W it proposes.  The dual along the sum of the
 proposals, a leap along the last rounds among them, is a quadratic known to the one who asked. b +=
@@ -17,30 +17,30 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...core.certify.circulation import confine
-from ...core.certify.multiclass import residual, signed
-from ...core.problem.class_losses import hinge_rates
-from ...core.problem.multiclass import MulticlassProblem
-from ...core.rows.class_products import class_combine, padded, score_chunks
-from ...core.solve.contract import Ending, Monitor
-from ...core.solve.many_class.class_descent import EMPTY, STIFFNESS
-from ...core.solve.many_class.class_shift import answers, newton_step
-from ...core.solve.many_class.class_sweep import sweep
-from ...core.solve.many_class.row_subproblem import cost
-from ...core.solve.two_class.sweep import awake
-from ..parts import Parts
-from .class_tasks import ClassSpec, ClassState, DualSums, bends, points_of
-from .hinge_ascent import EPOCHS, TRUST, UNBALANCED, best_anywhere, best_in_triangle, followed
-from .rounds import run_rounds
-from .tasks import ask_total
+from ....core.certify.circulation import confine
+from ....core.certify.multiclass import residual, signed
+from ....core.problem.class_losses import hinge_rates
+from ....core.problem.multiclass import MulticlassProblem
+from ....core.rows.class_products import class_combine, padded, score_chunks
+from ....core.solve.contract import Ending, Monitor
+from ....core.solve.many_class.class_descent import EMPTY, STIFFNESS
+from ....core.solve.many_class.class_shift import answers, newton_step
+from ....core.solve.many_class.class_sweep import sweep
+from ....core.solve.many_class.row_subproblem import cost
+from ....core.solve.two_class.sweep import awake
+from ...parts import Parts
+from ..rounds import run_rounds
+from ..tasks import ask_total
+from ..two_class.ascent import EPOCHS, TRUST, UNBALANCED, best_anywhere, best_in_triangle, followed
+from .tasks import ClassSpec, ClassState, DualSums, bends, points_of
 
 # Older points that a leap may be made of: each is as large as all multipliers.
-MEMORY = 2
+POINTS_KEPT = 2
 # Where the primal is looked at between the best weights so far (0) and the new ones (1).
 BETWEEN = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.0, 1.0])
 # … which are made longer by so many times a length that grows and shrinks.
 LONGER = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0])
-FULL = 5  # the new weights themselves are the sixth
+WHOLE_STEP = 5  # the new weights themselves are the sixth
 # How far along Newton's step for the biases the primal is looked at.
 ALONG = np.array([0.0, 0.25, 0.5, 1.0])
 # What a unit of imbalance is taken to cost once it is removed, in margins.
@@ -88,49 +88,49 @@ class ClassProposal(NamedTuple):
     bent: np.ndarray  # the conjugate's quadratic part likewise
 
 
-def propose(problem: MulticlassProblem, share: ClassState, told: ClassRound):
+def propose(problem: MulticlassProblem, state: ClassState, told: ClassRound):
     """Accept what was agreed on, look at the primal, leap, and run some epochs."""
-    beta = _mixed(problem, share, told.mix)
-    losses, slope, curvature = _look(problem, share, told, beta)
+    beta = _mixed(problem, state, told.mix)
+    losses, slope, curvature = _look(problem, state, told, beta)
     leapt, V = beta, told.V
     stopped: np.ndarray | float = 0.0
     if told.away is not None:
-        aim = np.tensordot(told.aim, share.points, 1)
+        aim = np.tensordot(told.aim, state.points, 1)
         leapt = aim.copy()
         confine(problem, leapt)
         stopped = class_combine(problem.rows, problem.k, signed(problem, leapt - aim))
         V = V + told.away
-    swept, change = _epochs(problem, share, told, leapt, V)
+    swept, change = _epochs(problem, state, told, leapt, V)
     # What was accepted before takes the place of the oldest point.
-    points = np.stack([beta, leapt, swept, share.beta, *share.points[3 : 2 + MEMORY]])
-    share = share._replace(beta=beta, points=points, epochs=share.epochs + told.epochs)
-    return share, ClassProposal(
+    points = np.stack([beta, leapt, swept, state.beta, *state.points[3 : 2 + POINTS_KEPT]])
+    state = state._replace(beta=beta, points=points, epochs=state.epochs + told.epochs)
+    return state, ClassProposal(
         losses, slope, curvature, stopped, change, points.sum(axis=(1, 2)),
         np.stack([residual(problem, each) for each in points]), bends(problem, points),
     )  # fmt: skip
 
 
-def accept(problem: MulticlassProblem, share: ClassState, mix: np.ndarray):
+def accept(problem: MulticlassProblem, state: ClassState, mix: np.ndarray):
     """Accept what was agreed on, and propose nothing more."""
-    beta = _mixed(problem, share, mix)
-    return share._replace(beta=beta, points=beta[None]), 0
+    beta = _mixed(problem, state, mix)
+    return state._replace(beta=beta, points=beta[None]), 0
 
 
-def _mixed(problem: MulticlassProblem, share: ClassState, mix: np.ndarray) -> np.ndarray:
-    beta = np.tensordot(mix, share.points, 1)
+def _mixed(problem: MulticlassProblem, state: ClassState, mix: np.ndarray) -> np.ndarray:
+    beta = np.tensordot(mix, state.points, 1)
     confine(problem, beta)
     return beta
 
 
-def _look(problem: MulticlassProblem, share: ClassState, told: ClassRound, beta):
+def _look(problem: MulticlassProblem, state: ClassState, told: ClassRound, beta):
     """The losses wherever they are looked at, and Newton's terms for the first of the biases."""
     rates = hinge_rates(problem.loss)
     losses = np.zeros((len(told.ways), len(told.biases)))
     slope, curvature = np.zeros(problem.k), np.zeros((problem.k, problem.k))
-    points = points_of(problem, share, told.rho)
+    points = points_of(problem, state, told.rho)
     best = score_chunks(problem.rows, told.W_best)
     for (part, f), (_, g) in zip(score_chunks(problem.rows, told.V), best, strict=True):
-        f = np.ascontiguousarray(f - share.centre[part, None] * told.r - told.level)
+        f = np.ascontiguousarray(f - state.centre[part, None] * told.r - told.level)
         y, c = problem.y[part], problem.c[part]
         add_losses(rates, y, c, g + told.b_best, f, told.ways, told.biases, losses)
         if problem.bias:
@@ -140,13 +140,13 @@ def _look(problem: MulticlassProblem, share: ClassState, told: ClassRound, beta)
     return losses, slope, curvature
 
 
-def _epochs(problem: MulticlassProblem, share: ClassState, told: ClassRound, beta, V):
+def _epochs(problem: MulticlassProblem, state: ClassState, told: ClassRound, beta, V):
     """Epochs with multipliers and costs counted σ times: where they end, and the change of V."""
     n, k, sigma = len(problem.y), problem.k, told.sigma
     width = padded(k)
     # All parts push the biases the same way, whatever columns they share.
     rho = told.rho * told.crowd / sigma
-    points = points_of(problem, share, rho)
+    points = points_of(problem, state, rho)
     points["c"] *= sigma
     points["q"] = np.maximum(points["q"], EMPTY * told.unit)
     work = np.zeros((n, width))
@@ -155,7 +155,7 @@ def _epochs(problem: MulticlassProblem, share: ClassState, told: ClassRound, bet
     U[:, :k], r[:k], h[:k] = V.T, told.r_leapt, told.h
     room = np.zeros(width), np.zeros(width), np.full(width, -np.inf), np.zeros(width)
     # A part's own dice, thrown anew in every round, and alike when a task is run again.
-    dice = np.array([hash((told.seed, n, share.epochs)) & 0xFFFFFFFF], dtype=np.uint64)
+    dice = np.array([hash((told.seed, n, state.epochs)) & 0xFFFFFFFF], dtype=np.uint64)
     order, clock = np.empty(n, dtype=np.uint32), 0.0
     for _ in range(told.epochs):
         some = awake(points, clock, dice, order)
@@ -188,20 +188,20 @@ class ClassAscent:
     """Where the ascent stands: V, r and the dual's terms of the accepted multipliers."""
 
     def __init__(
-        self, parts: Parts, machine: ClassSpec, monitor: Monitor, standing: DualSums, alive: int,
+        self, parts: Parts, spec: ClassSpec, monitor: Monitor, standing: DualSums, alive: int,
         cost: float, mu: np.ndarray, b: np.ndarray,
     ):  # fmt: skip
-        self.parts, self.machine, self.monitor = parts, machine, monitor
+        self.parts, self.spec, self.monitor = parts, spec, monitor
         self.mu, self.mm = mu, float(mu @ mu)
         self.unit = standing.sqnorm / max(1, alive) or 1.0
         # When C is so small that the weights hardly matter, biases must still move by a margin.
         soft = max(STIFFNESS * self.unit, 1.0 / max(cost, np.finfo(float).tiny))
-        self.rho = soft if machine.bias else 0.0
+        self.rho = soft if spec.bias else 0.0
         self.V, self.r = standing.V, standing.r
         self.b = b + self._centred(self.V, self.r) @ mu
         self.sigma = float(max(1, parts.n_parts))
         self.primal, self.dual = np.inf, -np.inf
-        self.W_best, self.b_best = np.zeros_like(self.V), np.zeros(machine.k)
+        self.W_best, self.b_best = np.zeros_like(self.V), np.zeros(spec.k)
         self.place, self.target = self.b, self.b
         self.length, self.wide = 1.0, 0.02
         self.mix = self.aim = np.ones(1)
@@ -223,7 +223,7 @@ class ClassAscent:
 
     def round(self) -> None:
         """One question to all parts, and the best use of their answers."""
-        if self.machine.bias:
+        if self.spec.bias:
             self.b = self.b + self.rho * self.r
         W = self._centred(self.V, self.r)
         leapt = self.V if self.away is None else self.V + self.away
@@ -233,15 +233,15 @@ class ClassAscent:
             self.V, self.r, W @ self.mu, self.mix, self.aim, self.away, self.r_leapt,
             self.b + self.rho * self.r_leapt - self._centred(leapt, self.r_leapt) @ self.mu,
             self.rho, self.mm, self.sigma, float(self.parts.n_parts), self.unit, EPOCHS,
-            self.machine.seed, self.W_best, self.b_best, ways, biases,
+            self.spec.seed, self.W_best, self.b_best, ways, biases,
         )  # fmt: skip
-        answer = ask_total(self.parts, propose, self.machine, told)
+        answer = ask_total(self.parts, propose, self.spec, told)
         self._note_bounds(answer, W, ways, biases)
         self._accept(answer, W)
 
     def _biases(self) -> np.ndarray:
         """Where the primal is looked at: on the way to Newton's target, and at the multiplier."""
-        if not self.machine.bias:
+        if not self.spec.bias:
             return np.zeros_like(self.r)[None]
         way = self.place + ALONG[:, None] * (self.target - self.place)
         return np.concatenate([way, [self.b]])
@@ -251,9 +251,9 @@ class ClassAscent:
         half = 0.5 * float(np.sum(W * W))
         dual = float(answer.gains[0] - 0.5 * answer.bent[0, 0]) - half
         self._note_primal(answer.losses, W, ways, biases)
-        if self.machine.bias:
+        if self.spec.bias:
             self.target = biases[0] + newton_step(answer.slope, answer.curvature)
-            self.place = biases[int(answer.losses[FULL].argmin())]
+            self.place = biases[int(answer.losses[WHOLE_STEP].argmin())]
             off = float(np.abs(self.r).sum())
             if off > UNBALANCED * float(answer.gains[0]):
                 dual = -np.inf  # so far from feasible that it says nothing
@@ -274,9 +274,9 @@ class ClassAscent:
             b = biases[j] - length[i] * (W @ self.mu)
             self.b_best = kept[i] * self.b_best + share[i] * b
             self.W_best = kept[i] * self.W_best + t[i] * W
-        place = FULL + int(primal[FULL:].min(axis=1).argmin())
+        place = WHOLE_STEP + int(primal[WHOLE_STEP:].min(axis=1).argmin())
         self.length = min(max(float(length[place]), 0.5), 1.5)
-        self.wide *= 0.5 if place == FULL else 1.5
+        self.wide *= 0.5 if place == WHOLE_STEP else 1.5
 
     def _accept(self, answer: ClassProposal, W) -> None:
         """Accept the best point of a triangle; leap to the best on the plane of all points."""
@@ -286,7 +286,7 @@ class ClassAscent:
         t = best_in_triangle(g[:2], H[:2, :2])
         self.sigma = followed(self.sigma, g, H, self.parts.n_parts)
         s = best_anywhere(g, H)
-        self.past = [self.V, *self.past][:MEMORY]
+        self.past = [self.V, *self.past][:POINTS_KEPT]
         away = np.tensordot(s, D, 1) - np.tensordot(t, D[:2], 1)
         self.V = self.V + np.tensordot(t, D[:2], 1)
         self.mix = np.zeros(len(answer.r))

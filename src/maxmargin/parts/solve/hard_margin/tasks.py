@@ -1,6 +1,6 @@
 """What a part is asked about a hard margin: its smallest margins, and the rows that have them.
 
-Nothing is remembered with the part; the few rows that decide the margin travel to the one who asks.
+Nothing is remembered with the part; the few rows that decide the margin travel to the driver.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...core.rows.class_products import score_chunks
-from ...core.rows.rows import as_rows, scores
-from ...models.validation import canonical
-from ..parts import Block
-from .class_tasks import ClassSpec
-from .hinge_tasks import BinarySpec
+from ....core.rows.class_products import score_chunks
+from ....core.rows.rows import as_rows, scores
+from ....models.validation import canonical
+from ...parts import Block
+from ..many_class.tasks import ClassSpec
+from ..two_class.tasks import BinarySpec
 
 # Of the rows that violate their margin too many to be sent, this share are the worst of their
-# class, the others drawn by lot: the worst alone often lie side by side.
+# class, the others drawn at random: the worst alone often lie side by side.
 WORST = 0.5
 
 
@@ -65,43 +65,43 @@ def join(some: list[HeldRows]) -> HeldRows:
     return HeldRows(whole, y, ids)
 
 
-def classes_of(block: Block, machine: BinarySpec | ClassSpec) -> np.ndarray:
+def classes_of(block: Block, spec: BinarySpec | ClassSpec) -> np.ndarray:
     """Every row's class as the machine numbers them; −1: it is about other classes."""
-    if isinstance(machine, ClassSpec):
+    if isinstance(spec, ClassSpec):
         return block.y.astype(np.int64, copy=False)
-    y = (block.y == machine.positive).astype(np.int64)
-    if machine.negative is not None:
-        y[(y == 0) & (block.y != machine.negative)] = -1
+    y = (block.y == spec.positive).astype(np.int64)
+    if spec.negative is not None:
+        y[(y == 0) & (block.y != spec.negative)] = -1
     return y
 
 
 class Wish(NamedTuple):
     """Which rows are to be sent: of each class those with a margin below ``below``, no more than
-    ``rows`` and ``nbytes`` say; ``lot`` decides by chance, the same each time it is asked."""
+    ``rows`` and ``nbytes`` say; ``seed`` decides by chance, the same each time it is asked."""
 
     below: float
     rows: int
     nbytes: float
-    lot: tuple[int, ...] = (0,)
+    seed: tuple[int, ...] = (0,)
 
 
-def look(block: Block, memory: Any, machine: BinarySpec | ClassSpec, W, b, wish: Wish):
+def look(block: Block, state: Any, spec: BinarySpec | ClassSpec, W, b, wish: Wish):
     """The smallest leads under weights W, and rows that are short of their margin under W and b."""
-    y = classes_of(block, machine)
+    y = classes_of(block, spec)
     alive = y >= 0
     if block.weight is not None:  # a row of weight 0 is not there, even at C = ∞
         alive &= block.weight > 0
-    if isinstance(machine, ClassSpec):
+    if isinstance(spec, ClassSpec):
         margin, nearest = _many(block.X, y, alive, W, b)
     else:
         margin, nearest = _two(block.X, y, alive, W[0], b)
-    rng = np.random.default_rng([*wish.lot, len(y)])
+    rng = np.random.default_rng([*wish.seed, len(y)])
     room = wish.nbytes * len(y) / max(1, values_of(block.X))
     most = int(np.clip(room, 1, wish.rows))
     index = _choose(np.where(alive, margin, np.inf), y, most, wish.below, rng)
     worst = HeldRows(block.X[index], y[index], index)
     answer = MarginResponse(len(y), int(np.count_nonzero(y >= 0)), nearest, worst, margin[index])
-    return memory, answer
+    return state, answer
 
 
 def _two(X, y, alive, w, b):

@@ -1,4 +1,4 @@
-"""What Newton's method asks the parts: the smooth function of ``hinge_newton.py`` on their rows."""
+"""What Newton's method asks the parts: the smooth function of ``newton.py`` on their rows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.problem.problem import Problem
-from ...core.rows.gram import column_gram
-from ...core.rows.rows import Rows, SparseRows, combine, scores, take
-from ...core.solve.two_class.lagrangian import activity, hinge_slope
-from .hinge_tasks import BinaryState
+from ....core.problem.problem import Problem
+from ....core.rows.gram import column_gram
+from ....core.rows.rows import Rows, SparseRows, combine, scores, take
+from ....core.solve.two_class.lagrangian import activity, hinge_slope
+from .tasks import BinaryState
 
 # Free rows are copied for their products where they are fewer than one in this many.
 COPIED = 3
@@ -47,96 +47,96 @@ class Free(NamedTuple):
 
 
 def start(
-    problem: Problem, share: BinaryState, mu, w, b, level: float | None
+    problem: Problem, state: BinaryState, mu, w, b, level: float | None
 ) -> tuple[BinaryState, int]:
     """Slacks at (w, b), from the rows; multipliers as they are, or at this share of their cost."""
     z = 1.0 - problem.y * (scores(problem.rows, w) + (b - float(mu @ w)))
-    alpha = share.alpha if level is None else level * problem.c
-    share = share._replace(alpha=alpha, points=alpha[None, :], z=z, dz=None, trial=None, v=None)
-    return share, 0
+    alpha = state.alpha if level is None else level * problem.c
+    state = state._replace(alpha=alpha, points=alpha[None, :], z=z, dz=None, trial=None, v=None)
+    return state, 0
 
 
 def evaluate(
-    problem: Problem, share: BinaryState, told: SmoothedHinge, t: float, took: bool, pending: bool
+    problem: Problem, state: BinaryState, told: SmoothedHinge, t: float, took: bool, pending: bool
 ):
     """Go t along the direction; answer with gradient and curvature there."""
-    share = after_step(share, pending)
-    assert share.z is not None
-    z = share.z if share.dz is None or t == 0.0 else share.z + t * share.dz
-    alpha = share.trial if took and share.trial is not None else share.alpha
-    trial, v, free, sums = _sums(problem, share, told, z, alpha)
-    share = share._replace(
+    state = after_step(state, pending)
+    assert state.z is not None
+    z = state.z if state.dz is None or t == 0.0 else state.z + t * state.dz
+    alpha = state.trial if took and state.trial is not None else state.alpha
+    trial, v, free, sums = _sums(problem, state, told, z, alpha)
+    state = state._replace(
         alpha=alpha, points=alpha[None, :], z=z, dz=None, trial=trial, v=v, free=free, ahead=None
     )
-    return share, sums
+    return state, sums
 
 
 def advance(
-    problem: Problem, share: BinaryState, told: SmoothedHinge, dw, db, steps, pending: bool
+    problem: Problem, state: BinaryState, told: SmoothedHinge, dw, db, steps, pending: bool
 ):
     """Slopes at some steps along (dw, db), and gradient and curvature at its end."""
-    share = after_step(share, pending)
-    assert share.z is not None
+    state = after_step(state, pending)
+    assert state.z is not None
     dz = -problem.y * (scores(problem.rows, dw) + (db - float(told.mu @ dw)))
-    *ahead, sums = _sums(problem, share, told, share.z + dz, share.alpha)
-    share = share._replace(dz=dz, ahead=tuple(ahead))
-    return share, (_slopes(problem, share, told, steps), sums)
+    *ahead, sums = _sums(problem, state, told, state.z + dz, state.alpha)
+    state = state._replace(dz=dz, ahead=tuple(ahead))
+    return state, (_slopes(problem, state, told, steps), sums)
 
 
-def probe(problem: Problem, share: BinaryState, told: SmoothedHinge, steps):
+def probe(problem: Problem, state: BinaryState, told: SmoothedHinge, steps):
     """Slopes at some more steps along the direction last told; no row is read."""
-    return share, _slopes(problem, share, told, steps)
+    return state, _slopes(problem, state, told, steps)
 
 
-def product(problem: Problem, share: BinaryState, told: SmoothedHinge, p, pb: float, pending: bool):
+def product(problem: Problem, state: BinaryState, told: SmoothedHinge, p, pb: float, pending: bool):
     """Σ over free rows of s (x − μ) ((x − μ)·p + pb), and Σ s ((x − μ)·p + pb)."""
-    share = after_step(share, pending)
-    index, s, rows = share.free
+    state = after_step(state, pending)
+    index, s, rows = state.free
     if rows is None:
         rows = problem.rows
         if COPIED * len(index) < len(problem.y):
             rows = take(rows, index)
         else:  # many are: a copy would cost more than the few products it is for
             s = np.bincount(index, s, len(problem.y))
-        share = share._replace(free=Free(index, s, rows))
+        state = state._replace(free=Free(index, s, rows))
     m = s * (scores(rows, p) + (pb - float(told.mu @ p)))
     moment = float(m.sum())
-    return share, (combine(rows, m) - moment * told.mu, moment)
+    return state, (combine(rows, m) - moment * told.mu, moment)
 
 
 def keep(
-    problem: Problem, share: BinaryState, took: bool, pending: bool
+    problem: Problem, state: BinaryState, took: bool, pending: bool
 ) -> tuple[BinaryState, int]:
     """The multipliers on trial become the part's own."""
-    share = after_step(share, pending)
-    alpha = share.trial if took and share.trial is not None else share.alpha
+    state = after_step(state, pending)
+    alpha = state.trial if took and state.trial is not None else state.alpha
     alpha = np.clip(alpha, 0.0, problem.cap)
-    return BinaryState(share.q, alpha, alpha[None, :], share.epochs), 0
+    return BinaryState(state.q, alpha, alpha[None, :], state.epochs), 0
 
 
-def stand(problem: Problem, share: BinaryState, pending: bool) -> tuple[BinaryState, int]:
+def stand(problem: Problem, state: BinaryState, pending: bool) -> tuple[BinaryState, int]:
     """Make the step that was agreed on."""
-    return after_step(share, pending), 0
+    return after_step(state, pending), 0
 
 
-def after_step(share: BinaryState, pending: bool) -> BinaryState:
+def after_step(state: BinaryState, pending: bool) -> BinaryState:
     """Where the part stands: one whole step ahead, if that was agreed on and not yet done."""
     if not pending:
-        return share
-    assert share.z is not None
-    trial, v, free = share.ahead
-    return share._replace(z=share.z + share.dz, dz=None, trial=trial, v=v, free=free, ahead=None)
+        return state
+    assert state.z is not None
+    trial, v, free = state.ahead
+    return state._replace(z=state.z + state.dz, dz=None, trial=trial, v=v, free=free, ahead=None)
 
 
-def _sums(problem: Problem, share: BinaryState, told: SmoothedHinge, z, alpha):
+def _sums(problem: Problem, state: BinaryState, told: SmoothedHinge, z, alpha):
     """Multipliers on trial at slacks z, Σ â y x, the free rows, and the sums."""
     sigma, base = _sigma(problem, told.kappa, alpha)
     trial, free = np.empty(len(z)), np.empty(len(z), dtype=np.int64)
     count, r, complementarity, loss = activity(z, base, sigma, problem.cap, problem.y, trial, free)
-    if share.v is None or share.trial is None:
+    if state.v is None or state.trial is None:
         v = combine(problem.rows, trial * problem.y)
     else:  # few multipliers change from step to step
-        v = share.v + combine(problem.rows, (trial - share.trial) * problem.y)
+        v = state.v + combine(problem.rows, (trial - state.trial) * problem.y)
     J = free[:count].copy()
     s = sigma[J]
     if told.gram:
@@ -149,10 +149,10 @@ def _sums(problem: Problem, share: BinaryState, told: SmoothedHinge, z, alpha):
     return trial, v, Free(J, s), found
 
 
-def _slopes(problem: Problem, share: BinaryState, told: SmoothedHinge, steps) -> np.ndarray:
+def _slopes(problem: Problem, state: BinaryState, told: SmoothedHinge, steps) -> np.ndarray:
     """The slope along the direction, without the quadratic's share."""
-    sigma, base = _sigma(problem, told.kappa, share.alpha)
-    return np.array([hinge_slope(share.z, share.dz, base, sigma, problem.cap, t)[0] for t in steps])
+    sigma, base = _sigma(problem, told.kappa, state.alpha)
+    return np.array([hinge_slope(state.z, state.dz, base, sigma, problem.cap, t)[0] for t in steps])
 
 
 def _sigma(problem: Problem, kappa: float, alpha) -> tuple[np.ndarray, np.ndarray]:

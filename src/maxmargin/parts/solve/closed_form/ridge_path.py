@@ -12,17 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...core.problem.targets import OneOfK
-from ...core.solve.closed_form.ridge_path import (
+from ....core.problem.targets import OneOfK
+from ....core.solve.closed_form.ridge_path import (
     LeaveOneOut,
     LeftOut,
     column_vectors,
     spectrum,
     sum_left_out,
 )
-from ...models.regression.least_squares import RidgePath
-from ..parts import Block, Parts
-from .closed_forms import MOST_COLUMNS, ClosedForm, Targets, _part, solve_targets
+from ....models.regression.least_squares import RidgePath
+from ...parts import Block, Parts
+from .least_squares import MOST_COLUMNS, ClosedForm, Targets, _part, solve_targets
 
 
 class Told(NamedTuple):
@@ -77,7 +77,7 @@ def _left_out(asked: Targets, known, alphas) -> LeaveOneOut:
     return sums.mean(alphas, True)
 
 
-def _sums(block: Block, memory, told: Told):
+def _sums(block: Block, state, told: Told):
     """Σ over the part's rows."""
     V, values, H = told.V, told.values, told.H
     design = _part(block, told.centres, None)
@@ -90,4 +90,4 @@ def _sums(block: Block, memory, told: Told):
         return V @ ((V.T @ H) / (values + alpha)[:, None])
 
     sums = sum_left_out(design, targets, told.offset, values, vectors, told.alphas, weights)
-    return memory, sums
+    return state, sums

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.problem.losses import Hinge, SquaredHinge, boxed
-from ...core.problem.problem import Bias, Problem, costs
-from ...core.rows.rows import as_rows, combine, size_of, sqnorms, take
-from ..parts import Block
+from ....core.problem.losses import Hinge, SquaredHinge, boxed
+from ....core.problem.problem import Bias, Problem, costs
+from ....core.rows.rows import as_rows, combine, size_of, sqnorms, take
+from ...parts import Block
 
 
 class BinarySpec(NamedTuple):
@@ -74,11 +74,11 @@ class Census(NamedTuple):
     w: np.ndarray  # Σ α y x
 
 
-def pose(block: Block, machine: BinarySpec) -> Problem:
+def pose(block: Block, spec: BinarySpec) -> Problem:
     """The part's rows as a two-class problem; rows of third classes are left out."""
     X, codes, weight = block
-    if machine.negative is not None and len(codes):
-        some = (codes == machine.positive) | (codes == machine.negative)
+    if spec.negative is not None and len(codes):
+        some = (codes == spec.positive) | (codes == spec.negative)
         if not some.all():
             index = np.flatnonzero(some)
             rows, codes = take(as_rows(X), index), codes[index]
@@ -87,11 +87,11 @@ def pose(block: Block, machine: BinarySpec) -> Problem:
             rows = as_rows(X)
     else:
         rows = as_rows(X)
-    c = costs(machine.C, weight, len(codes))
-    if machine.by_class is not None:
-        c = c * machine.by_class[codes]
-    y = np.where(codes == machine.positive, 1.0, -1.0)
-    return Problem(rows, y, c, machine.loss, machine.bias)
+    c = costs(spec.C, weight, len(codes))
+    if spec.by_class is not None:
+        c = c * spec.by_class[codes]
+    y = np.where(codes == spec.positive, 1.0, -1.0)
+    return Problem(rows, y, c, spec.loss, spec.bias)
 
 
 def bends(problem: Problem) -> np.ndarray | None:
@@ -101,11 +101,11 @@ def bends(problem: Problem) -> np.ndarray | None:
     return np.divide(0.5, problem.c, out=np.zeros(len(problem.c)), where=problem.c > 0)
 
 
-def begin(problem: Problem, share: BinaryState | None) -> tuple[BinaryState, Census]:
+def begin(problem: Problem, state: BinaryState | None) -> tuple[BinaryState, Census]:
     """Take the multipliers of an earlier fit into the box of this one, or start from none."""
     n = len(problem.y)
-    alpha = np.zeros(n) if share is None else np.clip(share.alpha, 0.0, problem.cap)
-    q = sqnorms(problem.rows) if share is None else share.q
+    alpha = np.zeros(n) if state is None else np.clip(state.alpha, 0.0, problem.cap)
+    q = sqnorms(problem.rows) if state is None else state.q
     alive = problem.c > 0
     bend = bends(problem)
     soft = 1.0 / problem.c[alive] if bend is None else bend[alive]
@@ -127,7 +127,7 @@ def begin(problem: Problem, share: BinaryState | None) -> tuple[BinaryState, Cen
     return BinaryState(q, alpha, alpha[None, :]), census
 
 
-def weigh(problem: Problem, share: BinaryState) -> tuple[BinaryState, tuple]:
+def weigh(problem: Problem, state: BinaryState) -> tuple[BinaryState, tuple]:
     """w = Σ α y x afresh from the multipliers, with Σα and Σαy."""
-    v = share.alpha * problem.y
-    return share, (combine(problem.rows, v), float(share.alpha.sum()), float(v.sum()))
+    v = state.alpha * problem.y
+    return state, (combine(problem.rows, v), float(state.alpha.sum()), float(v.sum()))

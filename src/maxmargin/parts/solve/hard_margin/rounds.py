@@ -21,65 +21,65 @@ from typing import Any
 
 import numpy as np
 
-from ...core.certify.certificate import Certificate
-from ...core.certify.conclude import Tally, conclude, norms_of
-from ...core.certify.separability import NotSeparableError
-from ...core.solve.contract import Ending, Monitor, OutOfBudget, settled
-from ...core.solve.threads import one_blas_thread
-from ..certify.two_class import method_of
-from ..parts import Block, Parts, need_weight
-from .class_tasks import ClassSpec
-from .hard_forms import form_of
-from .hard_tasks import HeldRows, Wish, join, look
-from .hinge_tasks import BinarySpec
-from .tasks import PartsSolution
+from ....core.certify.certificate import Certificate
+from ....core.certify.conclude import Tally, conclude, norms_of
+from ....core.certify.separability import NotSeparableError
+from ....core.solve.contract import Ending, Monitor, OutOfBudget, settled
+from ....core.solve.threads import one_blas_thread
+from ...certify.two_class import method_of
+from ...parts import Block, Parts, need_weight
+from ..many_class.tasks import ClassSpec
+from ..tasks import PartsSolution
+from ..two_class.tasks import BinarySpec
+from .forms import form_of
+from .tasks import HeldRows, Wish, join, look
 
 MOST_ROUNDS = 200
 # Rows that a round adds: so many for every unknown of two classes, at least and at most.
-PER_COLUMN, FEWEST, MOST = 2, 500, 4000
+PER_COLUMN, FEWEST_JOINING, MOST_JOINING = 2, 500, 4000
 # Of these a part may send so many times its share, for they may all be in one part.
 AHEAD, LEAST = 4, 16
 # The rows that a round adds may take this share of the room.
-PORTION = 0.25
+JOINING_SHARE = 0.25
 # Bytes of S where nobody says how many there may be.
-ROOM = 1 << 28
+HELD_BYTES = 1 << 28
 # S is solved to this share of the gap asked for; rows short of their margin by less need not join.
-SHARPER, WITHIN = 0.1, 0.2
+HELD_TOL, JOIN_TOL = 0.1, 0.2
 # How often S is solved more sharply when it is all that keeps the gap open.
-SHARPEST = 1e-3
+SHARPEST_HELD_TOL = 1e-3
 # Margins so near to one that their rows may carry the proof.
-NEAR = 1e-6
+NEAR_MARGIN = 1e-6
 # A sample is solved as well as it resembles all rows.
-ROUGH = 1e-3
+SAMPLE_TOL = 1e-3
 
 
 def solve_hard(
     parts: Parts,
-    machine: BinarySpec | ClassSpec,
+    spec: BinarySpec | ClassSpec,
     monitor: Monitor,
-    room: int = ROOM,
+    room: int = HELD_BYTES,
     sample: HeldRows | None = None,
 ) -> PartsSolution:
     """The hard margin of all rows, or NotSeparableError with the proof that there is none.
 
-    ``room``: bytes of rows that may be in hand at once.  ``sample``: some of the rows, by lot; they
-    are solved first, by themselves, where asking all parts is slow.
+    ``room``: bytes of rows that may be in hand at once.  ``sample``: some of the rows, at random;
+    they are solved first, by themselves, where asking all parts is slow.
     """
     with one_blas_thread(), np.errstate(all="ignore"):
         start = None
         if sample is not None:
-            start = _from_sample(sample, machine, monitor, room)
-        rounds = _Rounds(parts, machine, monitor, room)
+            start = _from_sample(sample, spec, monitor, room)
+        rounds = _Rounds(parts, spec, monitor, room)
         ending = rounds.run(start)
         return rounds.conclude(ending)
 
 
 def verify_hard(
-    parts: Parts, machine: BinarySpec | ClassSpec, w, b, tol: float = 1e-6, room: int = ROOM
+    parts: Parts, spec: BinarySpec | ClassSpec, w, b, tol: float = 1e-6, room: int = HELD_BYTES
 ) -> Certificate:
     """The certificate of weights w and b, with multipliers rebuilt from the rows nearest to their
     margin: the optimum of these bounds that of all rows from below."""
-    rounds = _Rounds(parts, machine, Monitor(tol=tol, max_iter=10_000), room)
+    rounds = _Rounds(parts, spec, Monitor(tol=tol, max_iter=10_000), room)
     with one_blas_thread(), np.errstate(all="ignore"):
         return rounds.judge(w, b)
 
@@ -95,10 +95,10 @@ class InHand(Parts):
         yield task(self.block, None, *told)[1]
 
 
-def _from_sample(sample: HeldRows, machine, monitor: Monitor, room: int) -> HeldRows:
+def _from_sample(sample: HeldRows, spec, monitor: Monitor, room: int) -> HeldRows:
     """The rows that decide the margin of a sample."""
-    rough = _within(monitor, max(ROUGH, monitor.tol))
-    rounds = _Rounds(InHand(sample), form_of(machine).plain, rough, room, sample.ids)
+    rough = _within(monitor, max(SAMPLE_TOL, monitor.tol))
+    rounds = _Rounds(InHand(sample), form_of(spec).plain, rough, room, sample.ids)
     if rounds.run(None) is Ending.INTERRUPTED:
         raise KeyboardInterrupt
     monitor.n_iter += rough.n_iter
@@ -121,13 +121,15 @@ class _Rounds:
 
     kept: HeldRows
 
-    def __init__(self, parts: Parts, machine, monitor: Monitor, room: int, numbers=None):
-        self.parts, self.machine, self.monitor, self.room = parts, machine, monitor, room
+    def __init__(self, parts: Parts, spec, monitor: Monitor, room: int, numbers=None):
+        self.parts, self.spec, self.monitor, self.room = parts, spec, monitor, room
         self.numbers = numbers  # of the rows among all, where they are not those of the parts
-        self.form = form_of(machine)
+        self.form = form_of(spec)
         d = parts.n_features
-        self.wanted = int(np.clip(PER_COLUMN * (d + 1) * self.form.k / 2, FEWEST, MOST))
-        self.round, self.sharper = 0, SHARPER
+        self.wanted = int(
+            np.clip(PER_COLUMN * (d + 1) * self.form.k / 2, FEWEST_JOINING, MOST_JOINING)
+        )
+        self.round, self.sharper = 0, HELD_TOL
         self.point: Any = None
         self.primal, self.dual = np.inf, 0.0
         self.best: tuple[Any, Any] = self.form.origin(d)
@@ -148,7 +150,7 @@ class _Rounds:
                 self.monitor.step()
                 ending = self._solve()
                 w, b, _ = self.point
-                more, nearest = self._ask(w, b, 1.0 - WITHIN * self.monitor.tol)
+                more, nearest = self._ask(w, b, 1.0 - JOIN_TOL * self.monitor.tol)
                 self._offer(nearest)
                 if np.isfinite(self.primal) and self.monitor.record(self.primal, self.dual):
                     return Ending.REACHED
@@ -201,8 +203,8 @@ class _Rounds:
 
     def _sharpen(self) -> bool:
         """Whether S may be solved more sharply: all that is left of the gap is its own."""
-        self.sharper *= SHARPER
-        return self.sharper >= SHARPEST * SHARPER
+        self.sharper *= HELD_TOL
+        return self.sharper >= SHARPEST_HELD_TOL * HELD_TOL
 
     # --- rows -------------------------------------------------------------------------------
 
@@ -215,13 +217,13 @@ class _Rounds:
         found: list[HeldRows] = []
         margins: list[np.ndarray] = []
         self.rows = 0
-        for seen in self.parts.ask(look, self.machine, *form.told(w, b), self._wish(below)):
+        for seen in self.parts.ask(look, self.spec, *form.told(w, b), self._wish(below)):
             nearest = np.minimum(nearest, seen.nearest)
             found.append(seen.worst._replace(ids=seen.worst.ids + first))
             margins.append(seen.margin)
             first, self.rows = first + seen.block, self.rows + seen.rows
             rows, nbytes = (sum(column) for column in zip(*map(_size, found), strict=True))
-            if rows > 2 * self.wanted or nbytes > PORTION * self.room:
+            if rows > 2 * self.wanted or nbytes > JOINING_SHARE * self.room:
                 found, margins = self._thin(found, margins)
         [kept], _ = self._thin(found, margins)
         if self.numbers is not None:
@@ -231,15 +233,15 @@ class _Rounds:
     def _wish(self, below: float) -> Wish:
         """What each part may send."""
         among = self.form.k * max(1, self.parts.n_parts // AHEAD)
-        rows, nbytes = max(LEAST, self.wanted // among), PORTION * self.room / among
+        rows, nbytes = max(LEAST, self.wanted // among), JOINING_SHARE * self.room / among
         return Wish(below, rows, nbytes, (self.monitor.seed, self.round))
 
     def _thin(self, found: list[HeldRows], margins: list[np.ndarray]):
-        """The worst rows of every class, as many as a round adds; ties are decided by lot."""
+        """The worst rows of every class, as many as a round adds; ties are decided at random."""
         kept, margin = join(found), np.concatenate(margins)
         rng = np.random.default_rng([self.monitor.seed, self.round, len(margin)])
         order = np.lexsort((rng.random(len(margin)), margin))
-        room = PORTION * self.room * len(margin) / max(1, kept.nbytes)
+        room = JOINING_SHARE * self.room * len(margin) / max(1, kept.nbytes)
         each = max(1, int(min(self.wanted, room) / self.form.k))
         chosen = [order[kept.y[order] == code][:each] for code in range(self.form.k)]
         index = np.sort(np.concatenate(chosen))
@@ -307,7 +309,7 @@ class _Rounds:
 
     def judge(self, w, b) -> Certificate:
         """The proof for weights somebody gives; the search for multipliers begins near them."""
-        start, _ = self._ask(w, b, 1.0 + NEAR)
+        start, _ = self._ask(w, b, 1.0 + NEAR_MARGIN)
         with suppress(NotSeparableError):  # then w does not separate the rows either
             self.run(start if len(np.unique(start.y)) > 1 else None)
         return self.certify(w, b, *self._proved())

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ...core.certify.fisher import FisherCriterion
-from ...core.rows.design import PASS_VALUES
-from ...core.solve.closed_form.discriminant import Directions, directions, recertify
-from ...core.solve.closed_form.within import Spread
-from ..parts import Block, Parts, need_weight
-from .closed_forms import PartsDesign, class_sums
+from ....core.certify.fisher import FisherCriterion
+from ....core.rows.design import PASS_VALUES
+from ....core.solve.closed_form.discriminant import Directions, directions, recertify
+from ....core.solve.closed_form.within import Spread
+from ...parts import Block, Parts, need_weight
+from .least_squares import PartsDesign, class_sums
 
 # Values of the products of features that a part answers with at a time: 64 MB.
 MOST_PRODUCTS = 8_000_000
@@ -52,25 +52,25 @@ def _posed(parts: Parts, k: int, priors, plain: bool, shrinkage: float | str):
     return _spread(design, share, sums[0], plain, shrinkage), design.centres, share
 
 
-def _spread(design: PartsDesign, share, mass, plain: bool, shrinkage: float | str) -> Spread:
+def _spread(design: PartsDesign, state, mass, plain: bool, shrinkage: float | str) -> Spread:
     """Σ as asked for, as ``solve/closed_form/within.py`` makes it of rows in memory."""
     known: Any = design
     one = np.ones(design.shape[1])
     if shrinkage == "auto" and not plain:
         lost, target = _ledoit_wolf(design.all, design.centres, mass)
         if lost.max() > 0.0:
-            D = 1.0 / np.sqrt(share @ target)
-            design.weigh((1.0 - lost) * share / mass)
+            D = 1.0 / np.sqrt(state @ target)
+            design.weigh((1.0 - lost) * state / mass)
             design.rescale(D)
             return Spread(known, 1.0, D)
         shrinkage = 0.0
-    design.weigh(share / mass)
+    design.weigh(state / mass)
     if not plain and not shrinkage:
         return Spread(known, 0.0, one)
     variance = float((design.column_norms() ** 2).mean())
     if plain or shrinkage == 1.0:
         return Spread(None, variance or 1.0, one)
-    design.weigh((1.0 - float(shrinkage)) * share / mass)
+    design.weigh((1.0 - float(shrinkage)) * state / mass)
     return Spread(known, float(shrinkage) * variance, one)
 
 
@@ -100,15 +100,15 @@ def _shrinkage(fourth: float, S: np.ndarray, n: float) -> float:
     return 0.0 if beta == 0.0 else beta / delta
 
 
-def _variances(block: Block, memory, centres):
+def _variances(block: Block, state, centres):
     """Σ (x − m)² of every class."""
     out = np.zeros_like(centres)
     for c, Z in _by_class(block, range(len(centres)), centres):
         out[c] += np.einsum("ij,ij->j", Z, Z)
-    return memory, out
+    return state, out
 
 
-def _moments(block: Block, memory, some, centres, unit):
+def _moments(block: Block, state, some, centres, unit):
     """Σ‖z‖⁴ and Σ z zᵀ of some classes."""
     d, at = centres.shape[1], {int(c): i for i, c in enumerate(some)}
     fourth, G = np.zeros(len(some)), np.zeros((len(some), d, d))
@@ -116,7 +116,7 @@ def _moments(block: Block, memory, some, centres, unit):
         Z /= np.sqrt(unit[c])
         fourth[at[c]] += float((np.einsum("ij,ij->i", Z, Z) ** 2).sum())
         G[at[c]] += Z.T @ Z
-    return memory, (fourth, G)
+    return state, (fourth, G)
 
 
 def _by_class(block: Block, some, centres):

@@ -14,27 +14,27 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh, qr
 
-from ...core.certify.normal_equations import (
+from ....core.certify.normal_equations import (
     Gradient,
     NormalEquations,
     certify_least_squares,
     gradient,
 )
-from ...core.problem.targets import OneOfK
-from ...core.rows.design import GRAM_ROWS, PASS_VALUES, Design
-from ...core.solve.closed_form.least_squares import LARGEST_SPARSE, column_factors, system_of
-from ...core.solve.closed_form.refine import best_of, refined
-from ..parts import Block, Parts, need_weight
+from ....core.problem.targets import OneOfK
+from ....core.rows.design import GRAM_ROWS, PASS_VALUES, Design
+from ....core.solve.closed_form.least_squares import LARGEST_SPARSE, column_factors, system_of
+from ....core.solve.closed_form.refine import best_of, refined
+from ...parts import Block, Parts, need_weight
 
 # Columns up to which a d × d matrix more may travel, for what a Gram matrix is too rough for.
 MOST_COLUMNS = 2000
 
 
-def class_sums(block: Block, memory, k: int):
+def class_sums(block: Block, state, k: int):
     """Σ s and Σ s x of every class, and the number of rows."""
     weight = np.ones(len(block.y)) if block.weight is None else block.weight
     design = Design(block.X, weight, codes=block.y, groups=k)
-    return memory, (design.mass, design.mass[:, None] * design.centres, len(block.y))
+    return state, (design.mass, design.mass[:, None] * design.centres, len(block.y))
 
 
 def _part(block: Block, centres, factor) -> Design:
@@ -47,18 +47,18 @@ def _part(block: Block, centres, factor) -> Design:
     return Design(block.X, weight, codes=codes, groups=len(centres), centres=centres)
 
 
-def _gram(block: Block, memory, centres, factor):
+def _gram(block: Block, state, centres, factor):
     """AᵀA; of sparse rows about one centre only, which keeps them sparse."""
     G = np.tril(_part(block, centres, factor).column_gram(np.float64))
-    return memory, G
+    return state, G
 
 
-def _triangle(block: Block, memory, centres, factor):
+def _triangle(block: Block, state, centres, factor):
     """R of QR of A: as many rows as columns, with the same Gram matrix and none of its rounding."""
     design = _part(block, centres, factor)
     d = design.shape[1]
     slices = design.parts(PASS_VALUES, max(GRAM_ROWS, d))
-    return memory, below_each_other(design.rows(some) for some in slices)
+    return state, below_each_other(design.rows(some) for some in slices)
 
 
 def below_each_other(blocks: Iterable[np.ndarray]) -> np.ndarray:
@@ -71,12 +71,12 @@ def below_each_other(blocks: Iterable[np.ndarray]) -> np.ndarray:
     return R
 
 
-def _normal(block: Block, memory, W, centres, factor):
-    return memory, _part(block, centres, factor).normal(W)
+def _normal(block: Block, state, W, centres, factor):
+    return state, _part(block, centres, factor).normal(W)
 
 
-def _gradient(block: Block, memory, W, offset, centres, k: int):
-    return memory, gradient(_part(block, centres, None), OneOfK(block.y, k), W, offset, 0.0)
+def _gradient(block: Block, state, W, offset, centres, k: int):
+    return state, gradient(_part(block, centres, None), OneOfK(block.y, k), W, offset, 0.0)
 
 
 class PartsDesign:

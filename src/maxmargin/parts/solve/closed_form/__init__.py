@@ -1,0 +1,1 @@
+"""Sums over parts, then small systems."""

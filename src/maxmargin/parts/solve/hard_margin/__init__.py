@@ -1,0 +1,1 @@
+"""The hard margin over parts."""

@@ -1,0 +1,1 @@
+"""All classes at once over parts."""
