@@ -1,0 +1,93 @@
+"""``python -m maxmargin.referee MODEL DATA``: is what the model's certificate claims true?
+
+Exit code: 0 confirmed, 1 not confirmed or refuted, 2 bad input or beyond what can be checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+import numpy as np
+
+from .check import check
+from .read import Unknown
+
+# Seconds of exact arithmetic per product of two numbers, and most seconds that are worth it.
+PER_PRODUCT, PER_EXPONENTIAL = 4e-6, 1.2e-4
+MOST_SECONDS = 600.0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m maxmargin.referee",
+        description="Check a model's certificate on its training data in exact arithmetic.",
+        epilog="Exit code: 0 confirmed, 1 not confirmed or refuted, 2 bad input.",
+    )
+    parser.add_argument("model", help="a file written by `maxmargin fit` or `maxmargin.save`")
+    parser.add_argument("data", help="the training data, as `maxmargin fit` reads them")
+    parser.add_argument("--target", help="of X.npy the file of the labels")
+    parser.add_argument(
+        "--slack", type=float, default=0.0, help="forgiven, relative to the objective"
+    )
+    parser.add_argument("--seconds", type=float, default=MOST_SECONDS, help="most that it may take")
+    given = parser.parse_args(arguments)
+    try:
+        model, X, y, weight = read(given.model, given.data, given.target)
+        expected = estimate(model, X)
+        if expected > given.seconds:
+            raise Unknown(
+                f"{X.shape[0]} rows of {X.shape[1]} columns would take some {expected:.0f} s in "
+                f"exact arithmetic, and --seconds allows {given.seconds:g}. Check a model of fewer "
+                "rows, or allow more."
+            )
+        if expected > 2.0:
+            print(f"this will take some {expected:.0f} s", file=sys.stderr)
+        begun = time.monotonic()
+        report = check(model, X, y, weight, given.slack, given.seconds)
+    except (ValueError, OSError) as failure:
+        print(f"referee: {failure}", file=sys.stderr)
+        return 2
+    print(report)
+    print(f"took:     {time.monotonic() - begun:.1f} s")
+    return int(report.verdict != "confirmed")
+
+
+def read(model: str, data: str, target: str | None):
+    """The estimator, and the features, labels and weights that it was fitted to."""
+    from ..app.store.files import load
+    from ..parts.files.model import with_columns
+    from ..parts.files.training import read_labelled, without_missing
+
+    fitted = with_columns(load(model))
+    own = fitted.target if fitted.is_table else target
+    rows = read_labelled(data, own, fitted.summary.get("weights"), None)
+    if fitted.is_table and fitted.preparation.missing == "drop":
+        rows = without_missing(rows, list(fitted.preparation.types()))
+    trained = fitted.summary.get("rows")
+    if trained is not None and trained != len(rows):
+        raise ValueError(
+            f"{data} has {len(rows)} rows with a label, but the model was fitted to {trained}: a "
+            "certificate is about the training data."
+        )
+    strange = set(np.unique(rows.y).tolist()) - set(fitted.model.classes_.tolist())
+    if strange:
+        raise ValueError(f"{data} has labels that the model does not know: {sorted(strange)[:3]}.")
+    return fitted.model, fitted.features(rows.rows), rows.y, rows.weight
+
+
+def estimate(model, X) -> float:
+    """Rough seconds for primal and dual; the optimum, where it is looked for, has its own."""
+    n, d = X.shape
+    outputs = max(
+        1, np.atleast_2d(model.intercept_).shape[1] if hasattr(model, "intercept_") else 1
+    )
+    if not hasattr(model, "kernel"):
+        return PER_PRODUCT * 6 * n * d * outputs
+    exact = model.kernel in ("linear", "poly", "precomputed")
+    return n * n * (PER_PRODUCT * (d + 4 * outputs) + (0.0 if exact else PER_EXPONENTIAL))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
