@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 DATA ?=
+# Seconds for which `make soak` poses new problems to the referee.
+SOAK ?= 3600
 
 QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
 
@@ -21,6 +23,7 @@ quick: $(VENV)/.installed-test
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -q -m slow
 	HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -n auto -q $$(grep -rl hypothesis tests --include='test_*.py')
+	$(BIN)/python -m tests.referee.soak --seconds $(SOAK)
 
 check: $(VENV)/.installed-check
 	$(BIN)/ruff check src tests benchmarks

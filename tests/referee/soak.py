@@ -1,0 +1,199 @@
+"""Fit, check, count: ``python -m tests.referee.soak --seconds 3600 --seed 1``.
+
+For every family and estimator: fits; how many the library calls proved, to the tolerance asked for;
+how many claims the referee confirms, does not confirm, or refutes.  Of those refuted: how many are
+off by more than 1e-9 of the objective ("serious"), wrong about the model ("gap") and not only about
+the bound, and called proved by the library.
+"strict" counts claims smaller than what the multipliers prove, by however little; "worst" is the
+largest true excess behind a refuted claim, relatively.
+
+What is refuted is kept under ``cases/``, where a test replays it for ever.  The same seed poses the
+same problems.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+import warnings
+from collections import Counter, defaultdict
+from contextlib import contextmanager
+from pathlib import Path
+
+from maxmargin.referee import Unknown, check
+
+from .problems import ESTIMATORS, FAMILIES, Posed, problem
+
+CASES = Path(__file__).parent / "cases"
+# Forgiven relative to the objective: what printing and summing a claim in float64 may cost.
+SLACK = 1e-12
+# Of every family and kind of estimator so many refuted cases are kept.
+KEEP = 2
+LONGEST = 60
+DEFAULT_TOL = 1e-6
+COLUMNS = (
+    "fits", "proved", "confirmed", "not confirmed", "refuted", "serious", "gap", "proved false",
+    "no claim", "refused", "error",
+)  # fmt: skip
+# A claim that is off by more than this, relative to the objective, is seriously so.
+SERIOUS = 1e-9
+
+
+class Tally(Counter):
+    """What became of the problems of one family and kind; ``worst`` true excess, relatively."""
+
+    worst = 0.0
+    strict = 0
+
+    def share(self, what: str) -> str:
+        return f"{100 * self[what] / self['fits']:.1f}%" if self["fits"] else "-"
+
+
+def judge(posed: Posed, slack: float = SLACK):
+    """The fitted model and the report; a refusal in words is no answer, and (None, error)."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = posed.fit()
+    except ValueError as refusal:
+        return None, refusal
+    weight = posed.weight
+    return model, check(model, posed.data(), posed.targets(), weight, slack)
+
+
+def proved(model) -> bool:
+    """Whether the library says so, to the tolerance asked for."""
+    certificates = getattr(model, "certificates_", None) or [model.certificate_]
+    tol = getattr(getattr(model, "estimator", model), "tol", None) or DEFAULT_TOL
+    return all(not hasattr(each, "holds") or each.holds(tol) for each in certificates)
+
+
+def one(posed: Posed, tally: Tally, slack: float, keep: int, name: str) -> None:
+    """Fit and check one problem, and count what came of it."""
+    tally["tried"] += 1
+    try:
+        with time_limit(LONGEST):
+            model, report = judge(posed, slack)
+    except Unknown:
+        tally["unknown"] += 1
+        return
+    except Exception as failure:
+        tally["error"] += 1
+        print(f"error: {name} {posed.kind}: {type(failure).__name__}: {failure}"[:200])
+        return
+    if model is None:
+        tally["refused"] += 1
+        return
+    tally["fits"] += 1
+    tally["proved"] += proved(model)
+    tally[report.verdict] += 1
+    if report.true_gap is not None and report.claimed is not None:
+        tally.strict += report.true_gap > report.claimed
+    if report.verdict != "refuted":
+        return
+    tally["gap"] += report.fault == "gap"
+    tally["serious"] += serious(report)
+    tally["proved false"] += proved(model)
+    if report.excess and report.primal:
+        tally.worst = max(tally.worst, report.excess[0] / abs(report.primal))
+    if tally["refuted"] <= keep:
+        store(posed, report, name)
+
+
+def serious(report) -> bool:
+    """Whether more than the last digits are false; without numbers to tell, it is."""
+    if report.excess is None or not report.primal:
+        return True
+    return report.excess[0] - (report.claimed or 0.0) > SERIOUS * abs(report.primal)
+
+
+def store(posed: Posed, report, name: str) -> None:
+    """Keep a refuted case; ``xfail`` is for a reason why it is known to fail."""
+    posed.notes = {
+        "xfail": "",
+        "found": {"claimed": report.claimed, "excess": report.excess, "notes": report.notes},
+    }
+    CASES.mkdir(exist_ok=True)
+    text = json.dumps(posed.to_dict(), indent=None)
+    (CASES / f"{name.replace(' ', '_')}.json").write_text(text + "\n", encoding="utf-8")
+
+
+@contextmanager
+def time_limit(seconds: int):
+    def stop(*_):
+        raise TimeoutError(f"more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def soak(seconds: float, seed: int, families, estimator=None, slack=SLACK, keep=KEEP, most=None):
+    """{(family, kind): Tally} of as many problems as fit the time."""
+    tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
+    end, number = time.monotonic() + seconds, 0
+    while time.monotonic() < end and (most is None or number < most):
+        for family in families:
+            posed = problem(seed, number, family, estimator)
+            name = f"{family}-{posed.estimator}-{seed}-{number}"
+            one(posed, tallies[family, posed.kind], slack, keep, name)
+        number += 1
+    return tallies
+
+
+def table(tallies, by: int) -> str:
+    """By family (0) or by estimator (1)."""
+    rows: dict[str, Tally] = defaultdict(Tally)
+    for key, tally in tallies.items():
+        for name in (key[by], "all"):
+            rows[name].update(tally)
+            rows[name].strict += tally.strict
+            rows[name].worst = max(rows[name].worst, tally.worst)
+    head = ["", *COLUMNS, "false %", "unproved %", "strict", "worst"]
+    lines = []
+    for name in sorted(rows, key=lambda name: (name == "all", name)):
+        tally = rows[name]
+        tally["unproved"] = tally["fits"] - tally["proved"]
+        lines.append(
+            [name, *(str(tally[what]) for what in COLUMNS), tally.share("refuted"),
+             tally.share("unproved"), str(tally.strict), f"{tally.worst:.0e}"]
+        )  # fmt: skip
+    widths = [max(len(line[j]) for line in [head, *lines]) for j in range(len(head))]
+    return "\n".join(
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
+        for line in [head, *lines]
+    )
+
+
+def main(arguments=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=None, help="default: a new one")
+    parser.add_argument("--family", choices=FAMILIES, action="append")
+    parser.add_argument("--estimator", choices=tuple(ESTIMATORS))
+    parser.add_argument("--slack", type=float, default=SLACK)
+    parser.add_argument("--keep", type=int, default=KEEP)
+    parser.add_argument("--most", type=int, default=None, help="problems of every family")
+    given = parser.parse_args(arguments)
+    seed = int.from_bytes(os.urandom(3)) if given.seed is None else given.seed
+    families = given.family or FAMILIES
+    begun = time.monotonic()
+    tallies = soak(
+        given.seconds, seed, families, given.estimator, given.slack, given.keep, given.most
+    )
+    print(f"seed {seed}, {time.monotonic() - begun:.0f} s, slack {given.slack:g}\n")
+    print(table(tallies, 0), "\n")
+    print(table(tallies, 1))
+    return int(any(tally["refuted"] or tally["error"] for tally in tallies.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
