@@ -55,6 +55,15 @@ def test_c_is_chosen_on_a_sample_and_a_test_file_judged(maxmargin, parts):
     assert told["streamed"]["memory"] == 50_000_000
 
 
+def test_a_ridge_is_chosen_on_all_rows_through_both_doors(maxmargin, parts):
+    folder, whole, _ = parts
+    given = ("-t", "answer", "-m", "least-squares", "--no-report")
+    here = maxmargin.json("fit", whole, *given)
+    there = maxmargin.json("fit", folder, *given, "--memory", "50MB")
+    assert there["alpha"] == here["alpha"]
+    assert there["notes"] == here["notes"]
+
+
 def test_rows_left_out_and_columns_left_out(maxmargin, tmp_path):
     table = people(500)
     answer = table.column("answer").to_pylist()
