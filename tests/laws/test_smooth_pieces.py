@@ -9,7 +9,7 @@ from maxmargin.core.problem.exponential import exponentials
 from maxmargin.core.problem.losses import Logistic
 from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.rows.rows import DenseRows
-from maxmargin.core.solve.softmax import driver as choose_logistic
+from maxmargin.core.solve.softmax import form
 from maxmargin.core.solve.softmax.hessian_models import Sampled
 from maxmargin.core.solve.softmax.smooth import LogisticLoss, SoftmaxLoss
 
@@ -111,8 +111,8 @@ def test_the_thin_inverse_is_the_inverse(bias):
 def test_a_part_first_changes_nothing_but_the_way(monkeypatch):
     """Enough rows for a part to be solved first; a warm start, even from nothing, needs none."""
     X, y = blobs(17_000, 8, 12, seed=6)
-    parts, part = [], choose_logistic._part
-    monkeypatch.setattr(choose_logistic, "_part", lambda *a: parts.append(part(*a)) or parts[-1])
+    parts, part = [], form._part
+    monkeypatch.setattr(form, "_part", lambda *a: parts.append(part(*a)) or parts[-1])
     model = LogisticRegression(C=0.3, tol=1e-9, solver="newton").fit(X, y)
     assert [len(p.y) for p in parts] == [pytest.approx(17_000 / 8, abs=12)]
     assert parts[0].c.sum() == pytest.approx(0.3 * 17_000)
