@@ -19,7 +19,7 @@ from maxmargin.core.certify.separability import (
 from maxmargin.core.problem.problem import Bias
 from maxmargin.core.solve.contract import Ending, Monitor
 from maxmargin.core.solve.many_class.class_newton import class_newton
-from maxmargin.core.solve.many_class.hard_classes import hard_margin_classes
+from maxmargin.core.solve.many_class.hard_classes import ManyClassMargin
 
 from ...biases import BIASES
 from ...class_helpers import class_oracle, class_problem, clouds, corners
@@ -35,7 +35,7 @@ STICKS = np.array([0, 0, 1, 1, 2, 2])
 def hard_margin(X, y, bias=Bias.FREE, tol=1e-6, k=None):
     problem = class_problem(X, y, np.inf, bias=bias, k=k)
     monitor = Monitor(tol=tol, max_iter=10**6)
-    point, ending = hard_margin_classes(problem, monitor, None, class_newton)
+    point, ending = ManyClassMargin(problem, monitor, class_newton).solve(None)
     return problem, point, ending
 
 

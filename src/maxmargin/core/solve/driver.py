@@ -61,7 +61,7 @@ def _attempt(
             found = point if isinstance(point, Proved) else form.finish(problem, point, tol)
             if best is None or found.gap < best.gap:
                 best = found
-            if best.gap <= tol or ending is not Ending.REACHED:
+            if encore == form.encores or ending is not Ending.REACHED or best.gap <= tol:
                 break
             start = best.point
     finally:

@@ -2,9 +2,8 @@
 
     min ½‖w‖²    with   y_i (w·φ(x_i) + b) ≥ 1
 
-is the soft margin with C above its largest multiplier, so C is raised (as in ``hard.py``)
-until no multiplier is at C, or until those that are prove that no separator exists.  The
-same point in both classes proves it at once.
+is the soft margin with C above its largest multiplier (``hard_margin.py``).  The same point in
+both classes proves at once that there is none.
 """
 
 from __future__ import annotations
@@ -24,14 +23,55 @@ from ...problem.losses import Hinge
 from ...problem.problem import Problem
 from ...rows.rows import DenseRows, spread
 from ..contract import Ending, Monitor
-from ..many_class.hard_classes import AT_C
-from ..two_class.hard import MOST_RAISES, RAISE, prove_inseparable
+from ..hard_margin import HardMargin, raise_price
+from ..two_class.hard import prove_inseparable
 from .kernel_descent import DualPoint, descend
 
 # Support vectors from which a proof is made: the heaviest.
 HEAVIEST = 600
-# Gap of the first soft margins, in units of the one asked for, and the least worth trying.
-ROUGH, SHARPER, SHARPEST = 0.5, 0.1, 1e-13
+# Gap of the first soft margins, in units of the one asked for.
+ROUGH = 0.5
+
+
+class KernelMargin(HardMargin):
+    """Two classes under a kernel; the point is moved in place, and tells its own bounds."""
+
+    sharper, sharpest = 0.1, 1e-13
+
+    def __init__(self, problem: KernelProblem, monitor: Monitor, cache, tol: float):
+        self.problem, self.monitor, self.cache, self.target = problem, monitor, cache, tol
+        self.tol = ROUGH * tol
+
+    def soften(self, C: float, tol: float, point: DualPoint) -> tuple[DualPoint, Ending]:
+        soft = replace(self.problem, c=np.where(self.problem.c > 0, C, 0.0))
+        point.bound(soft)
+        ending = descend(soft, self.monitor, self.cache, point, tol)
+        self.primal, self.dual = point.bounds(self.problem)
+        return point, ending
+
+    def closest(self, point: DualPoint) -> float:
+        """Its sign: the objective is infinite where a row is on the wrong side."""
+        return -1.0 if np.isinf(self.primal) else 1.0
+
+    def heaviest(self, point: DualPoint) -> float:
+        return float(np.abs(point.beta).max())
+
+    def solved(self, point: DualPoint) -> DualPoint | None:
+        return point if self.primal - self.dual <= self.target * abs(self.primal) else None
+
+    def disproof(self, point: DualPoint) -> Separation | None:
+        """From the heaviest multipliers."""
+        problem, alpha = self.problem, np.abs(point.beta)
+        support = np.flatnonzero(alpha)
+        support = np.sort(support[np.argsort(-alpha[support], kind="stable")[:HEAVIEST]])
+        y, c = problem.y[support], problem.c[support]
+        flat = Problem(DenseRows(exact_features(centred(gram(problem, support)))), y, c, Hinge())
+        found = prove_inseparable(flat, alpha[support], spread(flat.rows))
+        if found is None or found.weights is None:
+            return None
+        weights = np.zeros(len(alpha))
+        weights[support] = found.weights
+        return kernel_inseparability(problem, weights)
 
 
 def descend_hard(
@@ -43,38 +83,8 @@ def descend_hard(
 ) -> Ending:
     """As ``descend``; raises NotSeparableError, with the proof, when there is no separator."""
     C = 10.0 / max(float(problem.rows.diagonal.mean()), 1e-300)
-    close, ending = ROUGH * tol, Ending.STALLED
-    for _ in range(MOST_RAISES):
-        soft = replace(problem, c=np.where(problem.c > 0, C, 0.0))
-        point.bound(soft)
-        ending = descend(soft, monitor, cache, point, close)
-        if ending not in (Ending.REACHED, Ending.STALLED):
-            return ending
-        primal, dual = point.bounds(problem)
-        if np.isinf(primal):
-            refuse_inseparable(problem, np.abs(point.beta))
-        if np.abs(point.beta).max() >= AT_C * C:
-            C *= RAISE
-        elif primal - dual <= tol * abs(primal):
-            return Ending.REACHED
-        elif close < SHARPEST:
-            break
-        else:
-            close *= SHARPER
-    return Ending.STALLED
-
-
-def refuse_inseparable(problem: KernelProblem, alpha: np.ndarray) -> None:
-    """Raise with a proof, if the heaviest multipliers yield one."""
-    support = np.flatnonzero(alpha)
-    support = np.sort(support[np.argsort(-alpha[support], kind="stable")[:HEAVIEST]])
-    y, c = problem.y[support], problem.c[support]
-    flat = Problem(DenseRows(exact_features(centred(gram(problem, support)))), y, c, Hinge())
-    found = prove_inseparable(flat, alpha[support], spread(flat.rows))
-    if found is not None and found.weights is not None:
-        weights = np.zeros(len(alpha))
-        weights[support] = found.weights
-        refuse(kernel_inseparability(problem, weights))
+    margin = KernelMargin(problem, monitor, cache, tol)
+    return raise_price(margin, C, point)[1]
 
 
 def refuse(proof: Separation | None) -> None:

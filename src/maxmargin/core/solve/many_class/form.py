@@ -21,7 +21,7 @@ from ..contract import ClassPoint, Form, Monitor, Proved, Solution
 from ..driver import drive
 from .class_descent import class_descent
 from .class_newton import class_newton
-from .hard_classes import hard_margin_classes, unit_class_margin
+from .hard_classes import ManyClassMargin, unit_class_margin
 
 CLASS_SOLVERS: dict[str, Callable] = {"newton": class_newton, "descent": class_descent}
 
@@ -86,7 +86,7 @@ class ManyClassForm(Form):
 
     def run(self, name: str, problem: MulticlassProblem, monitor: Monitor, start):
         if problem.hard:
-            return hard_margin_classes(problem, monitor, start, CLASS_SOLVERS[name])
+            return ManyClassMargin(problem, monitor, CLASS_SOLVERS[name]).solve(start)
         n, d = problem.shape
         tol = monitor.tol
         if name == "newton" and n * problem.k * (d + 1) <= TINY:

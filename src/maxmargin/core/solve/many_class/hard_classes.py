@@ -2,72 +2,42 @@
 
     min ½‖W‖²    with   (W_y − W_c)·x_i + b_y − b_c ≥ 1   for every wrong class c of every row
 
-is the soft "max" rule with C above its largest Σ_c β_ic.  As for two classes (``hard.py``) C
-is raised until no row is at C, or until the multipliers yield a proof that no separator
-exists.
+is the soft "max" rule with C above its largest Σ_c β_ic (``hard_margin.py``).
 """
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 
 from ...certify.circulation import repair_classes
 from ...certify.multiclass import certify_classes, signed
-from ...certify.separability import (
-    NotSeparableError,
-    Separation,
-    class_inseparability,
-    proves_classes,
-)
+from ...certify.separability import Separation, class_inseparability, proves_classes
 from ...problem.class_losses import MaxHinge
 from ...problem.multiclass import MulticlassProblem
 from ...rows.class_products import class_combine, score_chunks
-from ...rows.rows import DenseRows, as_csr, spread, sqnorms
-from ..contract import ClassPoint, Ending, Monitor
-from ..two_class.hard import MOST_RAISES, MOST_VALUES, RAISE, first_price
-
-# A row is at C when it has this share of it.
-AT_C = 0.999
-# The hard margin's gap is that of the soft problem many times over.
-SHARPER = 1e-2
-SHARPEST = 1e-14
+from ...rows.rows import DenseRows, as_csr, spread
+from ..contract import ClassPoint
+from ..hard_margin import HardMarginOfRows
+from ..two_class.hard import MOST_VALUES
 
 
-def hard_margin_classes(
-    problem: MulticlassProblem, monitor: Monitor, start, run
-) -> tuple[ClassPoint, Ending]:
-    """Solve with ``run(problem, monitor, start)`` as the soft-margin solver.
+class ManyClassMargin(HardMarginOfRows):
+    """k classes at once; a row is at C with the sum of its multipliers."""
 
-    Raises NotSeparableError, with the proof, when there is no separator.
-    """
-    heaviest = 0.0 if start is None else float(start.beta.sum(axis=1).max(initial=0.0))
-    C = first_price(10.0 / max(float(sqnorms(problem.rows).mean()), 1e-300), heaviest)
-    target = monitor.tol
-    monitor.tol = min(1e-7, SHARPER * target)
-    point, ending = start, Ending.STALLED
-    try:
-        for _ in range(MOST_RAISES):
-            soft = replace(problem, c=np.where(problem.c > 0, C, 0.0), loss=MaxHinge())
-            point, ending = run(soft, monitor, point)
-            if ending not in (Ending.REACHED, Ending.STALLED):
-                break
-            if closest_class_margin(problem, point) > 0.0:
-                if point.beta.sum(axis=1).max() < AT_C * C:  # the right C; precise enough, too?
-                    unit = unit_class_margin(problem, point)
-                    if certify_classes(problem, *unit).holds(target):
-                        return unit, Ending.REACHED
-                    if monitor.tol < SHARPEST:
-                        break
-                    monitor.tol *= SHARPER
-                    continue
-            elif (proof := prove_classes_inseparable(problem, point.beta)) is not None:
-                raise NotSeparableError(proof)
-            C *= RAISE
-    finally:
-        monitor.tol = target
-    return point, Ending.STALLED if ending is Ending.REACHED else ending
+    hinge = MaxHinge()
+
+    def closest(self, point: ClassPoint) -> float:
+        return closest_class_margin(self.problem, point)
+
+    def heaviest(self, point: ClassPoint) -> float:
+        return float(point.beta.sum(axis=1).max(initial=0.0))
+
+    def solved(self, point: ClassPoint) -> ClassPoint | None:
+        unit = unit_class_margin(self.problem, point)
+        return unit if certify_classes(self.problem, *unit).holds(self.target) else None
+
+    def disproof(self, point: ClassPoint) -> Separation | None:
+        return prove_classes_inseparable(self.problem, point.beta)
 
 
 def closest_class_margin(problem: MulticlassProblem, point: ClassPoint) -> float:

@@ -25,7 +25,7 @@ from ..driver import conclude, drive
 from ..threads import one_blas_thread
 from . import tiny as tiny_solver
 from .descent import descent
-from .hard import closest_margin, hard_margin
+from .hard import TwoClassMargin, closest_margin
 from .interior import interior
 from .newton import newton
 from .repeats import find_repeats
@@ -83,7 +83,7 @@ class TwoClassForm(Form):
         if start is not None and not problem.bias:
             start = start._replace(b=0.0)
         if problem.hard:
-            return hard_margin(problem, monitor, start, SOLVERS[name])
+            return TwoClassMargin(problem, monitor, SOLVERS[name]).solve(start)
         return SOLVERS[name](problem, monitor, start)
 
     def fall_backs(self, problem: Problem, name: str) -> tuple[str, ...]:

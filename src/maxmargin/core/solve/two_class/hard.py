@@ -1,73 +1,43 @@
-"""The hard margin, and separability.
-
-    min ½‖w‖²    with   y_i (w·x_i + b) ≥ 1
-
-is the soft margin with C above its largest multiplier.  So C is raised, each fit starting
-from the last, until no multiplier is at C (then the hard margin is solved) or until the
-multipliers, which on inseparable data grow with C for ever, yield a proof that no
-separator exists.
-"""
+"""The hard margin of two classes (``hard_margin.py``), and the proof that there is none."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
-from ...certify.separability import NotSeparableError, Separation, inseparability, proves
+from ...certify.separability import Separation, inseparability, proves
 from ...problem.losses import Hinge
 from ...problem.problem import Problem
-from ...rows.rows import SparseRows, as_csr, dense, scores, spread, sqnorms
-from ..contract import Ending, Monitor, Point
+from ...rows.rows import SparseRows, as_csr, dense, scores, spread
+from ..contract import Point
+from ..hard_margin import HardMarginOfRows
 
-RAISE = 30.0
-MOST_RAISES = 14
-# C begins so far above the multipliers of a start, unless these are as large as many raises make
-# them: then it was no answer.
-ABOVE, FAR = 3.0, 6
 # Entries of the dense system from which exact weights are computed.
 MOST_VALUES = 3e7
 
 
-def hard_margin(problem: Problem, monitor: Monitor, start, run) -> tuple[Point, Ending]:
-    """Solve with ``run(problem, monitor, start)`` as the soft-margin solver.
+class TwoClassMargin(HardMarginOfRows):
+    """One hyperplane: y (w·x + b) ≥ 1."""
 
-    Raises NotSeparableError, with the proof, when there is no separator.
-    """
-    scale = max(float(sqnorms(problem.rows).mean()), 1e-300)
-    C = first_price(10.0 / scale, 0.0 if start is None else float(start.alpha.max(initial=0.0)))
-    target = monitor.tol
-    monitor.tol = min(1e-7, 1e-2 * target)
-    columns = spread(problem.rows)
-    point, ending = start, Ending.STALLED
-    try:
-        for _ in range(MOST_RAISES):
-            soft = replace(problem, c=np.where(problem.c > 0, C, 0.0), loss=Hinge())
-            point, ending = run(soft, monitor, point)
-            if ending not in (Ending.REACHED, Ending.STALLED):
-                break
-            closest = closest_margin(problem, point)
-            if closest > 0.0:
-                if point.alpha.max() < 0.999 * C:  # the right C; precise enough, too?
-                    if hard_gap(problem, point, closest) <= target:
-                        return point, Ending.REACHED
-                    if monitor.tol < 1e-14:
-                        break
-                    monitor.tol *= 1e-2
-                    continue
-            else:
-                proof = prove_inseparable(problem, point.alpha, columns)
-                if proof is not None:
-                    raise NotSeparableError(proof)
-            C *= RAISE
-    finally:
-        monitor.tol = target
-    return point, Ending.STALLED if ending is Ending.REACHED else ending
+    hinge = Hinge()
 
+    def closest(self, point: Point) -> float:
+        return closest_margin(self.problem, point)
 
-def first_price(C: float, heaviest: float) -> float:
-    """The C to begin with: above the multipliers of the start, if that was nearly the answer."""
-    return max(C, ABOVE * heaviest) if heaviest <= C * RAISE**FAR else C
+    def heaviest(self, point: Point) -> float:
+        return float(point.alpha.max(initial=0.0))
+
+    def solved(self, point: Point) -> Point | None:
+        gap = hard_gap(point, self.closest(point))
+        return point if gap <= self.target else None
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        return spread(self.problem.rows)
+
+    def disproof(self, point: Point) -> Separation | None:
+        return prove_inseparable(self.problem, point.alpha, self.columns)
 
 
 def closest_margin(problem: Problem, point: Point) -> float:
@@ -78,7 +48,7 @@ def closest_margin(problem: Problem, point: Point) -> float:
     return float((y * (f + point.b))[alive].min())
 
 
-def hard_gap(problem: Problem, point: Point, closest: float) -> float:
+def hard_gap(point: Point, closest: float) -> float:
     """Relative gap of the hard margin, roughly: from w alone and Σα = ‖w‖² at the optimum."""
     norm = float(point.w @ point.w)
     total = float(point.alpha.sum())
