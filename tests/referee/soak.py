@@ -96,19 +96,12 @@ def one(posed: Posed, tally: Tally, slack: float, keep: int, name: str) -> None:
     if report.verdict != "refuted":
         return
     tally["gap"] += report.fault == "gap"
-    tally["serious"] += serious(report)
+    tally["serious"] += report.short is None or report.short > SERIOUS
     tally["proved false"] += proved(model)
     if report.excess and report.primal:
         tally.worst = max(tally.worst, report.excess[0] / abs(report.primal))
     if tally["refuted"] <= keep:
         store(posed, report, name)
-
-
-def serious(report) -> bool:
-    """Whether more than the last digits are false; without numbers to tell, it is."""
-    if report.excess is None or not report.primal:
-        return True
-    return report.excess[0] - (report.claimed or 0.0) > SERIOUS * abs(report.primal)
 
 
 def store(posed: Posed, report, name: str) -> None:

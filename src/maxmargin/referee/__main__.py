@@ -12,10 +12,11 @@ import time
 import numpy as np
 
 from .check import check
+from .machines import rough_seconds
 from .read import Unknown
 
 # Seconds of exact arithmetic per product of two numbers, and most seconds that are worth it.
-PER_PRODUCT, PER_EXPONENTIAL = 4e-6, 1.2e-4
+PER_PRODUCT, PER_EXPONENTIAL = 4e-6, 4e-4
 MOST_SECONDS = 600.0
 
 
@@ -42,8 +43,13 @@ def main(arguments: list[str] | None = None) -> int:
                 f"exact arithmetic, and --seconds allows {given.seconds:g}. Check a model of fewer "
                 "rows, or allow more."
             )
-        if expected > 2.0:
-            print(f"this will take some {expected:.0f} s", file=sys.stderr)
+        further = further_seconds(model, X)
+        if expected + further > 2.0:
+            print(
+                f"this will take some {expected:.0f} s, and where the multipliers do not suffice "
+                f"some {further:.0f} s more",
+                file=sys.stderr,
+            )
         begun = time.monotonic()
         report = check(model, X, y, weight, given.slack, given.seconds)
     except (ValueError, OSError) as failure:
@@ -87,6 +93,15 @@ def estimate(model, X) -> float:
         return PER_PRODUCT * 6 * n * d * outputs
     exact = model.kernel in ("linear", "poly", "precomputed")
     return n * n * (PER_PRODUCT * (d + 4 * outputs) + (0.0 if exact else PER_EXPONENTIAL))
+
+
+def further_seconds(model, X) -> float:
+    """Rough seconds to find the optimum."""
+    n, d = X.shape
+    k = len(model.classes_)
+    joint = k > 2 and getattr(model, "multiclass", "max") in ("max", "sum")
+    classes = k if joint else 1
+    return rough_seconds(n * max(1, classes - 1), (n if hasattr(model, "kernel") else d) * classes)
 
 
 if __name__ == "__main__":

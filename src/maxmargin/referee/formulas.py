@@ -97,6 +97,7 @@ def _judge_equations(model, value: Number, minimum: Fraction, slack: Fraction) -
         report.verdict = "confirmed"
     elif low(value) - minimum > allowed:
         refute(report, "gap", "the equations are further from solved than claimed")
+        report.short = number((low(value) - minimum - Fraction(excess)) / unit)
     else:
         report.verdict = "not confirmed"
     return report

@@ -16,7 +16,8 @@ class Report:
 
     ``true_gap`` is proved by the model's multipliers; ``excess`` bounds, from both sides where it
     was looked for, how far the model is above the optimum.  ``fault`` of what is refuted: "gap",
-    the model is further off than claimed, or "bound", only the bound on all models is false.
+    the model is further off than claimed, or "bound", only the bound on all models is false;
+    ``short``: by how much the claim is off, relative to the objective.
     """
 
     what: str
@@ -26,6 +27,7 @@ class Report:
     true_gap: float | None = None
     excess: tuple[float, float] | None = None
     fault: str = ""
+    short: float | None = None
     notes: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -40,6 +42,8 @@ class Report:
             lines.append(f"          truly above the optimum by {self.excess[1]:.3e} at most,")
             lines.append(f"          and by {max(0.0, self.excess[0]):.3e} at least")
         lines += [f"          {note}" for note in self.notes]
+        if self.short is not None:
+            lines.append(f"          short of the claim by {self.short:.1e} of the objective")
         return "\n".join([*lines, f"verdict:  {self.verdict}"])
 
 
@@ -49,9 +53,11 @@ def by_truth(report: Report, primal, enclosure, gap, dual, allowed) -> Report:
     report.excess = number(low(primal) - upper), number(high(primal) - lower)
     if low(primal) - upper > gap + allowed:
         refute(report, "gap", "the model is further from the optimum than claimed")
+        report.short = number((low(primal) - upper - gap) / high(primal))
     elif dual - allowed > upper:
         below = f"claimed that no model is below {number(dual):.15g}, one has {number(upper):.15g}"
         refute(report, "bound", below)
+        report.short = number((dual - upper) / max(upper, abs(dual)))
     elif high(primal) - lower <= gap + allowed and dual <= lower + allowed:
         report.notes.append("the claim is true")
     return report
