@@ -26,7 +26,7 @@ def verb(declaration: Callable) -> Any:
 
     @wraps(declaration)
     def call(noun, *args):
-        body = rules.get(type(noun), call.otherwise)  # type: ignore[attr-defined]
+        body = rules.get(type(noun)) or call.otherwise  # type: ignore[attr-defined]
         if body is None:
             raise TypeError(f"{type(noun).__name__} has no rule for {declaration.__name__}.")
         return body(noun, *args)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,6 +13,7 @@ import numpy as np
 ROUNDING = 1e-12
 # How far rounding may push a gap below zero, relative to the objective.
 NEGATIVE = 1e-9
+TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,14 @@ class Certificate:
     def gap(self) -> float:
         return self.primal - self.dual
 
-    @property
+    @cached_property
     def relative_gap(self) -> float:
         """∞ where nothing is proved: no feasible point, infeasible multipliers, no soundness."""
-        if not (np.isfinite(self.primal) and self.feasible and self.sound):
-            return np.inf
-        return max(0.0, self.gap) / max(abs(self.primal), np.finfo(float).tiny)
+        if not (math.isfinite(self.primal) and self.feasible and self.sound):
+            return math.inf
+        return max(0.0, self.gap) / max(abs(self.primal), TINY)
 
-    @property
+    @cached_property
     def feasible(self) -> bool:
         """Whether the multipliers obey the constraints that make the dual a bound."""
         return self.box_violation <= ROUNDING and self.bias_residual <= 1e3 * ROUNDING

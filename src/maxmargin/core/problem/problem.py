@@ -54,7 +54,7 @@ class Problem:
         most = largest(self.loss)
         return self.c if most == 1.0 else most * self.c
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         return shape(self.rows)
 

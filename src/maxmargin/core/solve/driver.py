@@ -29,7 +29,8 @@ def drive(
     # A solver may overflow on the way; what it ends with is checked in ``finish``.
     with form.threads(problem), np.errstate(all="ignore"):
         best, ending = _attempt(form, name, problem, monitor, start)
-        for other in form.fall_backs(problem, name) if solver == "auto" else ():
+        short = solver == "auto" and best.gap > monitor.tol
+        for other in form.fall_backs(problem, name) if short else ():
             if best.gap <= monitor.tol or ending not in (Ending.REACHED, Ending.STALLED):
                 break
             if not _serves(form, other, problem):
