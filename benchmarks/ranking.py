@@ -140,7 +140,7 @@ def race_grades(name: str, X, y, groups) -> dict:
     import maxmargin.models.ranking.pairwise_ranker as module
 
     n = len(y)
-    module.FEW_PAIRS = 0  # counted, even where listing would be chosen
+    module.MAX_LISTED_PAIRS = 0  # counted, even where listing would be chosen
     PairwiseRanker(tol=0.5).fit(X, y, groups=groups)
     fit, seconds = clock(lambda: PairwiseRanker().fit(X, y, groups=groups))
     memory = peak(lambda: PairwiseRanker().fit(X, y, groups=groups))

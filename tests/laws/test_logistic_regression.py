@@ -13,7 +13,7 @@ from maxmargin.core.certify.two_class import certify
 from maxmargin.core.problem.losses import Logistic
 from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.solve.contract import Monitor
-from maxmargin.core.solve.softmax.form import SOLVERS, as_softmax, solve_logistic
+from maxmargin.core.solve.softmax.form import LOGISTIC_SOLVERS, as_softmax, solve_logistic
 
 from ..helpers import cloud
 from ..logistic_helpers import blobs, softmax_problem
@@ -102,7 +102,7 @@ def test_gradient_is_zero_at_the_optimum(k):
 
 
 @CLASSES
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", LOGISTIC_SOLVERS)
 def test_weight_two_is_the_row_twice(k, solver):
     X, y = blobs(80, 3, k, seed=1)
     times = np.random.default_rng(0).integers(0, 4, 80)
@@ -143,7 +143,7 @@ def test_scaling_features_and_shifting_them(k):
 
 
 @CLASSES
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", LOGISTIC_SOLVERS)
 def test_sparse_is_dense_and_32_bit_is_64_bit(k, solver):
     X, y = blobs(120, 6, k, seed=6)
     X[np.abs(X) < 0.6] = 0.0

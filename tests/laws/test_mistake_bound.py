@@ -89,6 +89,6 @@ def test_margin_of_two_classes_agrees_with_that_of_k(points):
 def test_too_many_difference_vectors_are_refused(monkeypatch):
     from maxmargin.models.perceptron import mistake_bound as bound
 
-    monkeypatch.setattr(bound, "MOST_VALUES", 10)
+    monkeypatch.setattr(bound, "MAX_DIFFERENCE_VALUES", 10)
     with pytest.raises(ValueError, match="limit is 10"):
         mistake_bound(np.eye(3), [0, 1, 2])

@@ -41,7 +41,7 @@ TIGHT = {"tol": 1e-10}
 @pytest.fixture
 def counted(monkeypatch):
     """Pairs implied by grades are counted, however few there are."""
-    monkeypatch.setattr(pairwise_ranker, "FEW_PAIRS", 0)
+    monkeypatch.setattr(pairwise_ranker, "MAX_LISTED_PAIRS", 0)
 
 
 # --- objects ----------------------------------------------------------------------------

@@ -130,7 +130,7 @@ def test_iterations_are_told(monkeypatch):
     """Neither Gram matrix fits: conjugate gradients, and the certificate says so."""
     from maxmargin.core.solve.closed_form import least_squares as solver
 
-    monkeypatch.setattr(solver, "LARGEST_SPARSE", 50)
+    monkeypatch.setattr(solver, "MAX_SPARSE_GRAM_SIZE", 50)
     rng = np.random.default_rng(0)
     X = sparse.random_array((400, 300), density=0.05, rng=rng, format="csr")
     y = rng.integers(0, 3, 400)
@@ -139,7 +139,7 @@ def test_iterations_are_told(monkeypatch):
     assert model.certificate_.holds(1e-10)
     dense = LeastSquaresClassifier(0.1).fit(X.toarray(), y)
     np.testing.assert_allclose(model.coef_, dense.coef_, atol=1e-8)
-    monkeypatch.setattr(solver, "CG_STEPS", 3)
+    monkeypatch.setattr(solver, "MAX_CG_STEPS", 3)
     with pytest.warns(ConvergenceWarning, match="use a ridge"):
         early = LeastSquaresClassifier(0.1).fit(X, y)
     assert early.certificate_.refinements == 3

@@ -7,7 +7,7 @@ from sklearn.datasets import make_circles
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin.core.kernels.kernel_rows import TOGETHER, KernelRows
+from maxmargin.core.kernels.kernel_rows import KERNEL_BATCH_ROWS, KernelRows
 from maxmargin.core.kernels.kernels import Kernel
 from maxmargin.models.perceptron.kernel_perceptron import KernelPerceptron
 from maxmargin.models.perceptron.perceptron import Perceptron
@@ -81,7 +81,7 @@ def test_cache_is_bounded_and_changes_nothing():
     for i in range(100):
         expected = rbf_kernel(X[i : i + 1], X, 5.0)[0]
         np.testing.assert_allclose(rows.row(i, range(i, i + 9)), expected)
-    assert len(rows._kept) <= TOGETHER
+    assert len(rows._kept) <= KERNEL_BATCH_ROWS
 
 
 @pytest.mark.parametrize(

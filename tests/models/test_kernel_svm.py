@@ -176,7 +176,9 @@ def test_warm_start_goes_on():
 
 def test_a_proof_short_of_float32_goes_on_in_float64(monkeypatch):
     X, y = rings(700)
-    monkeypatch.setattr(choose_kernel, "SINGLE", 0.0)  # float32 although the target is beyond it
+    monkeypatch.setattr(
+        choose_kernel, "MIN_SINGLE_TOL", 0.0
+    )  # float32 although the target is beyond it
     model = KernelSVM(C=1000.0, tol=1e-9).fit(X, y)
     assert model.certificate_.holds(1e-9)
 

@@ -42,7 +42,7 @@ def test_listed_pairs(C, weighted):
 @pytest.mark.parametrize("C", [0.001, 0.1, 10.0])
 def test_grades_in_groups(C, weighted, monkeypatch):
     """The path that counts pairs, forced on data small enough for the oracle."""
-    monkeypatch.setattr(pairwise_ranker, "FEW_PAIRS", 0)
+    monkeypatch.setattr(pairwise_ranker, "MAX_LISTED_PAIRS", 0)
     X, grade, group = graded(100, groups=2, seed=3)
     weight = np.random.default_rng(4).integers(0, 4, len(X)) / 2 if weighted else None
     pairs, each = all_pairs(grade, group, weight)

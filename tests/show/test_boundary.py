@@ -24,7 +24,7 @@ from maxmargin.parts.files.model import with_columns
 from maxmargin.parts.files.preparation import Choices
 from maxmargin.parts.files.training import label_table
 from maxmargin.show.scene import Area, Line, Points, Segments
-from maxmargin.show.views.boundary import KINDS, boundary_view
+from maxmargin.show.views.boundary import SUPPORT_WORDS, boundary_view
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -105,7 +105,7 @@ def test_rings_are_the_support_vectors_and_their_kinds(model):
     assert np.array_equal(view.index[view.support], model.support_)
     assert np.array_equal(view.kinds, model.support_kind_)
     rings = {m.paint: m for m in view.scene().marks if isinstance(m, Points) and m.hollow}
-    for kind, paint in KINDS.items():
+    for kind, paint in SUPPORT_WORDS.items():
         own = X[model.support_[model.support_kind_ == kind]]
         if len(own):
             assert np.allclose(np.column_stack([rings[paint].x, rings[paint].y]), own)

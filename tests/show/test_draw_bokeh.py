@@ -8,8 +8,8 @@ import pytest
 from bokeh.embed import json_item
 from bokeh.models import HoverTool
 
-from maxmargin.show.drawers.draw_bokeh import MARKERS, draw, draw_board
-from maxmargin.show.palette import MARKERS as SHAPES
+from maxmargin.show.drawers.draw_bokeh import BOKEH_MARKERS, draw, draw_board
+from maxmargin.show.palette import CLASS_MARKERS as SHAPES
 from maxmargin.show.palette import colour
 from maxmargin.show.scene import (
     Area,
@@ -122,7 +122,7 @@ def test_cells_have_row_zero_on_top_and_readable_words():
 
 
 def test_every_marker_of_the_palette_is_known():
-    assert set(MARKERS) == set(SHAPES)
+    assert set(BOKEH_MARKERS) == set(SHAPES)
     for shape in SHAPES:
         draw(scene_of(Points(PAIR, PAIR, marker=shape)))
 

@@ -12,8 +12,8 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from maxmargin.show.drawers.draw_matplotlib import MARKERS, draw, draw_board
-from maxmargin.show.palette import MARKERS as NAMES
+from maxmargin.show.drawers.draw_matplotlib import MATPLOTLIB_MARKERS, draw, draw_board
+from maxmargin.show.palette import CLASS_MARKERS as NAMES
 from maxmargin.show.palette import colour
 from maxmargin.show.scene import (
     Area,
@@ -151,8 +151,8 @@ def test_hostile_words_stay_words():
 
 
 def test_every_marker_has_a_shape_and_legends_can_be_left_out():
-    assert set(NAMES) == set(MARKERS)
-    assert len(set(MARKERS.values())) == len(MARKERS)
+    assert set(NAMES) == set(MATPLOTLIB_MARKERS)
+    assert len(set(MATPLOTLIB_MARKERS.values())) == len(MATPLOTLIB_MARKERS)
     assert draw(scene(Note(0, 0, "x", label="y"), legend=False)).get_legend() is None
 
 

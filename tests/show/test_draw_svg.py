@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from maxmargin.show.drawers.axis_limits import Scale, limits_of, linear_ticks, log_ticks, written
 from maxmargin.show.drawers.draw_svg import draw, draw_board
-from maxmargin.show.palette import MARKERS
+from maxmargin.show.palette import CLASS_MARKERS
 from maxmargin.show.scene import (
     Area,
     Axis,
@@ -49,7 +49,7 @@ ALL = [
     Line(np.array([0.0, np.nan, 1.0, 2.0]), np.array([0.0, 1.0, 1.0, 2.0]), label="line"),
     Segments(np.zeros(2), np.zeros(2), np.ones(2), np.ones(2), dash="dotted", label="s"),
     *[Points(np.arange(3.0), np.arange(3.0), marker=m, label=m, hollow=m == "star")
-      for m in MARKERS],
+      for m in CLASS_MARKERS],
     Points(np.zeros(2), np.zeros(2), names=(HOSTILE, "b")),
     Bars(np.arange(2.0), np.array([1.0, -1.0]), label="bars"),
     Bars(np.arange(2.0), np.array([1.0, -1.0]), horizontal=False),

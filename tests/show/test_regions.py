@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from maxmargin import KernelSVM
 from maxmargin.show.geometry.model_adapter import doubtful_election, subject_of
 from maxmargin.show.geometry.plane import features_plane
-from maxmargin.show.geometry.regions import MOST_LINES, regions_of
+from maxmargin.show.geometry.regions import MAX_TIE_LINES, regions_of
 
 from .shapes import RULES, covered, inside, ring_area, with_weights
 
@@ -174,7 +174,7 @@ def test_a_tie_on_a_whole_region_goes_to_the_class_predict_names():
 
 def test_more_duels_than_can_be_cut_exactly_fall_back_to_a_grid():
     k = 12
-    assert k * (k - 1) // 2 > MOST_LINES
+    assert k * (k - 1) // 2 > MAX_TIE_LINES
     rng = np.random.default_rng(0)
     model = with_weights("pairs", k, rng.standard_normal((66, 2)), rng.standard_normal(66))
     regions = look(model, grid=100)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from ..core.kernels.kernels import Kernel, resolve_gamma
 
-FLOATS = (np.float64, np.float32)
+FLOAT_DTYPES = (np.float64, np.float32)
 
 
 class _Basis(TransformerMixin, BaseEstimator):
@@ -27,14 +27,16 @@ class _Basis(TransformerMixin, BaseEstimator):
 
     def fit(self, X, y=None):
         """Note the columns of X, and what the basis takes from the data."""
-        X = validate_data(self, X, dtype=FLOATS, accept_sparse=self._sparse and "csr")
+        X = validate_data(self, X, dtype=FLOAT_DTYPES, accept_sparse=self._sparse and "csr")
         self._learn(X)
         return self
 
     def transform(self, X):
         """φ(x) of every row."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=FLOATS, accept_sparse=self._sparse and "csr")
+        X = validate_data(
+            self, X, reset=False, dtype=FLOAT_DTYPES, accept_sparse=self._sparse and "csr"
+        )
         return self._phi(X)
 
     def get_feature_names_out(self, input_features=None):

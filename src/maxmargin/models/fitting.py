@@ -16,7 +16,7 @@ from ..core.rows.rows import as_rows, scores
 from ..core.solve.contract import Ending, Monitor
 from .validation import check_rows, count, positive
 
-ADVICE = {
+ENDING_ADVICE = {
     Ending.TIME: "give it more max_seconds, or continue with warm_start=True",
     Ending.ITERATIONS: "raise max_iter, or continue with warm_start=True",
     Ending.INTERRUPTED: "continue with warm_start=True",
@@ -64,7 +64,8 @@ def warn_unless_reached(estimator, ending: Ending, certificate: Certificate, als
     warnings.warn(
         f"{type(estimator).__name__} stopped before the gap asked for (tol={estimator.tol:g}): "
         f"{ending.value}. The model kept has relative gap "
-        f"{certificate.relative_gap:.1e} ({certificate}). To get closer: {ADVICE[ending]}.{also}",
+        f"{certificate.relative_gap:.1e} ({certificate}). To get closer: "
+        f"{ENDING_ADVICE[ending]}.{also}",
         ConvergenceWarning,
         stacklevel=3,
     )

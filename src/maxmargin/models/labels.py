@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 # Widest range of labels for which a table is kept.
-TABLE = 1 << 16
+MAX_LABEL_RANGE = 1 << 16
 
 
 def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -30,7 +30,7 @@ def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _narrow(low: int, high: int) -> bool:
     """Whether a table of the numbers between them fits memory, and they fit 64 signed bits."""
-    return high - low < TABLE and high < 2**63
+    return high - low < MAX_LABEL_RANGE and high < 2**63
 
 
 def stream_classes(model, classes) -> np.ndarray:

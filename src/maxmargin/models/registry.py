@@ -16,9 +16,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 # Ridges that leave-one-out errors choose from: two a power of ten, from 1e-4 to 1e4.
-ALPHAS = [10.0 ** (half / 2) for half in range(-8, 9)]
+RIDGE_ALPHAS = [10.0 ** (half / 2) for half in range(-8, 9)]
 # Rows up to which kernel ridge regression, of cost n³, is worth trying.
-RIDGE_ROWS = 5_000
+MAX_KERNEL_RIDGE_ROWS = 5_000
 
 
 class Home(NamedTuple):
@@ -124,7 +124,7 @@ METHODS: dict[str, Method] = {
                suits=lambda shape: not shape.sparse),
         Method("kernel-svm", "KernelSVM", kernel=True),
         Method("kernel-ridge", "KernelRidgeClassifier", C="alpha", kernel=True,
-               suits=lambda shape: shape.rows <= RIDGE_ROWS),
+               suits=lambda shape: shape.rows <= MAX_KERNEL_RIDGE_ROWS),
         Method("kernel-perceptron", "KernelPerceptron", C=None, kernel=True, weights=False,
                fixed={"max_passes": 100, "random_state": 0}, suits=lambda shape: False),
     )

@@ -19,11 +19,11 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d, validat
 from ..core.rows.rows import as_rows, repeats
 from .labels import label_codes
 
-FLOATS = [np.float64, np.float32]
-ROWS = {"accept_sparse": "csr", "dtype": FLOATS, "accept_large_sparse": True}
+FLOAT_DTYPES = [np.float64, np.float32]
+ROW_CHECKS = {"accept_sparse": "csr", "dtype": FLOAT_DTYPES, "accept_large_sparse": True}
 
 
-LARGEST = float(np.finfo(np.float64).max)
+MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 class EstimatorStandIn(BaseEstimator):
@@ -47,12 +47,12 @@ def check_rows(estimator, X, *, reset: bool, **other):
 
     ``other`` settings of scikit-learn's validation take the place of ours.
     """
-    return canonical(validate_data(estimator, X, reset=reset, **(ROWS | other)))
+    return canonical(validate_data(estimator, X, reset=reset, **(ROW_CHECKS | other)))
 
 
 def check_training(estimator, X, y, **other):
     """X as in ``check_rows``, the sorted classes, and each label's index among them."""
-    X, y = validate_data(estimator, X, y, **(ROWS | other))
+    X, y = validate_data(estimator, X, y, **(ROW_CHECKS | other))
     if y.dtype.kind not in "iub":
         check_classification_targets(y)
     classes, codes = label_codes(y)
@@ -125,7 +125,7 @@ def _refuse_missing_class(estimator, weight, codes, classes) -> None:
 def positive(name: str, value, *, infinite: bool = False) -> float:
     """A number above zero, ``inf`` only where it means something."""
     number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not (0 < value < LARGEST or (infinite and value == np.inf)):
+    if not number or not (0 < value < MAX_FLOAT or (infinite and value == np.inf)):
         allowed = "a positive number or inf" if infinite else "a positive, finite number"
         raise ValueError(f"{name} must be {allowed}, got {name}={value!r}.")
     return float(value)
@@ -134,7 +134,7 @@ def positive(name: str, value, *, infinite: bool = False) -> float:
 def at_least_zero(name: str, value) -> float:
     """A finite number that is not negative."""
     number = isinstance(value, Real) and not isinstance(value, bool)
-    if not number or not 0 <= value < LARGEST:
+    if not number or not 0 <= value < MAX_FLOAT:
         raise ValueError(f"{name} must be a finite number of at least 0, got {name}={value!r}.")
     return float(value)
 

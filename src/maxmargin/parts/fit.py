@@ -29,9 +29,9 @@ from ..models.fitting import make_monitor, warn_unless_reached
 from ..models.perceptron.inputs import check_plan
 from ..models.perceptron.perceptron import Perceptron, farewell, weights_told
 from ..models.regression.fisher import FisherDiscriminant
-from ..models.regression.least_squares import ENOUGH, LeastSquaresClassifier
+from ..models.regression.least_squares import RESIDUAL_WARNING_TOL, LeastSquaresClassifier
 from ..models.regression.logistic_regression import LogisticRegression
-from ..models.svm.linear_svm import MULTICLASS, LinearSVM
+from ..models.svm.linear_svm import MULTICLASS_FORMS, LinearSVM
 from ..models.svm.reduced import together
 from ..models.validation import at_least_zero, check_alphas, one_of, positive
 from .certify.smooth import certify_smooth
@@ -54,7 +54,7 @@ OF_EVERY_ROW = (
 )  # fmt: skip
 OF_EARLIER_FITS = (*OF_EVERY_ROW, "trace_", "path_", "feature_names_in_")
 # Rules by which all classes are one problem; the others are several of two classes.
-JOINT = ("max", "sum")
+JOINT_RULES = ("max", "sum")
 # The only values of some parameters, over parts.
 ONLY: dict[type, dict[str, Any]] = {
     LinearSVM: {"solver": "auto"},
@@ -107,7 +107,9 @@ def warn(estimator: Any, result: FitResult) -> None:
     elif result.ending in (Halt.PASSES, Halt.INTERRUPTED):
         text = farewell(estimator, (estimator.coef_, estimator.intercept_))
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
-    elif isinstance(estimator, LeastSquaresClassifier) and not estimator.certificate_.holds(ENOUGH):
+    elif isinstance(estimator, LeastSquaresClassifier) and not estimator.certificate_.holds(
+        RESIDUAL_WARNING_TOL
+    ):
         estimator._warn()
 
 
@@ -151,7 +153,7 @@ def duels(k: int, rule: str) -> list[Duel]:
 
 def is_joint(model: Any) -> bool:
     """Whether all classes of a LinearSVM are one problem."""
-    return len(model.classes_) > 2 and model.multiclass in JOINT
+    return len(model.classes_) > 2 and model.multiclass in JOINT_RULES
 
 
 def class_spec(model: Any, seed: int) -> ClassSpec:
@@ -171,7 +173,7 @@ def binary_specs(model: Any, seed: int) -> list[BinarySpec]:
 @fit_parts.register
 def _fit_svm(estimator: LinearSVM, data: PartsData) -> FitResult:
     """Two classes, all classes at once, or several problems of two classes side by side."""
-    one_of("multiclass", estimator.multiclass, MULTICLASS)
+    one_of("multiclass", estimator.multiclass, MULTICLASS_FORMS)
     if estimator._bias_column:
         return _fit_joined(estimator, data)
     monitor = data.watch(make_monitor(estimator))

@@ -71,10 +71,10 @@ def _round(parts: Parts, waiting: list[_JobView]) -> None:
         if isinstance(responses, Generator):
             responses.close()  # now, not when the traceback of an error is forgotten
     for view, each in zip(waiting, asked, strict=True):
-        view.receive(each, _END)
+        view.receive(each, _END_SIGNAL)
 
 
-_END = object()
+_END_SIGNAL = object()
 
 
 class _Stopped(BaseException):
@@ -131,7 +131,7 @@ class _JobView(Parts, Generic[T]):
         while True:
             self._wait(asked)
             response, asked.response = asked.response, None
-            if response is _END:
+            if response is _END_SIGNAL:
                 return
             yield response
 

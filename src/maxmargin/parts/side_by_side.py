@@ -11,7 +11,7 @@ import numpy as np
 from ..core.solve.contract import Monitor, Step
 from .lockstep import run_in_lockstep
 from .parts import Parts
-from .solve.two_class.newton import GRAM_FAR, GRAM_HERE
+from .solve.two_class.newton import MAX_LOCAL_GRAM_COLUMNS, MAX_REMOTE_GRAM_COLUMNS
 
 T = TypeVar("T")
 # What one job does: (parts, monitor=…) in, anything out.
@@ -49,7 +49,7 @@ def solve_side_by_side(
 
 def jobs_at_once(n_features: int, held: int, room: int = RESPONSE_BYTES, far: bool = True) -> int:
     """How many jobs may ask together if ``held`` parts' responses lie in memory at a time."""
-    gram = n_features <= (GRAM_FAR if far else GRAM_HERE)
+    gram = n_features <= (MAX_REMOTE_GRAM_COLUMNS if far else MAX_LOCAL_GRAM_COLUMNS)
     each = 8 * (n_features**2 if gram else 2 * n_features)
     return int(np.clip(room // (max(1, held) * max(1, each)), 1, MOST_JOBS))
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 # Okabe and Ito's colours, the light ones darkened until they can be seen on white; the order
 # keeps neighbours apart for every kind of colour blindness.  Classes differ by marker as well.
-CLASSES = ("#0072b2", "#d55e00", "#009e73", "#b6568f", "#8c6d00",
+CLASS_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b6568f", "#8c6d00",
            "#3d8fc4", "#7a4a1e", "#5e5ea8", "#5f7f3f", "#a23b4a")  # fmt: skip
-MARKERS = ("circle", "square", "triangle", "diamond", "cross", "inverted", "star", "plus")
+CLASS_MARKERS = ("circle", "square", "triangle", "diamond", "cross", "inverted", "star", "plus")
 
-INKS = {
+INK_COLOURS = {
     "ink": "#1f2430",
     "muted": "#6b7280",
     "faint": "#d5d9e0",
@@ -26,17 +26,19 @@ INKS = {
 
 def colour(paint: str) -> str:
     """The colour of a paint: an ink by name, or ``"class 3"``; classes beyond ten repeat."""
-    if paint in INKS:
-        return INKS[paint]
+    if paint in INK_COLOURS:
+        return INK_COLOURS[paint]
     word, _, number = paint.partition(" ")
     if word == "class" and number.isdigit():
-        return CLASSES[int(number) % len(CLASSES)]
-    raise ValueError(f"There is no paint {paint!r}; have 'class 0', 'class 1', … and {[*INKS]}.")
+        return CLASS_COLOURS[int(number) % len(CLASS_COLOURS)]
+    raise ValueError(
+        f"There is no paint {paint!r}; have 'class 0', 'class 1', … and {[*INK_COLOURS]}."
+    )
 
 
 def marker(index: int) -> str:
     """The marker of a class."""
-    return MARKERS[index % len(MARKERS)]
+    return CLASS_MARKERS[index % len(CLASS_MARKERS)]
 
 
 def class_paints(classes: Sequence) -> list[str]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from html import escape
 from unicodedata import category, east_asian_width
 
-SIZE = 12.0  # of letters, in pixels
-NARROW = frozenset("iljtfI.,:;|! '()[]")
-WIDE = frozenset("mwMW@%")
+LETTER_PIXELS = 12.0  # of letters, in pixels
+NARROW_LETTERS = frozenset("iljtfI.,:;|! '()[]")
+WIDE_LETTERS = frozenset("mwMW@%")
 # Characters that turn the direction of all that follows, page included.
-TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def safe(words: object) -> str:
@@ -24,7 +24,7 @@ def safe(words: object) -> str:
 
 def _unfit(letter: str) -> bool:
     """Control characters, halves of surrogate pairs, and marks that reverse text."""
-    return letter in TURNS or category(letter) in ("Cc", "Cs", "Cn", "Zl", "Zp")
+    return letter in DIRECTION_MARKS or category(letter) in ("Cc", "Cs", "Cn", "Zl", "Zp")
 
 
 def shortened(words: object, most: int) -> str:
@@ -43,7 +43,7 @@ def cut(words: str, room: float) -> str:
     words = " ".join(words.split())
     if width(words) <= room:
         return words
-    used, kept = SIZE, 0
+    used, kept = LETTER_PIXELS, 0
     for wide in _letters(words):
         used += wide
         if used > room:
@@ -61,5 +61,5 @@ def wrapped(words: str, room: float, most: int) -> list[str]:
 
 def _letters(words: str) -> Iterator[float]:
     for letter in words:
-        wide = letter in WIDE or east_asian_width(letter) in "WF"
-        yield SIZE * (1.0 if wide else 0.3 if letter in NARROW else 0.62)
+        wide = letter in WIDE_LETTERS or east_asian_width(letter) in "WF"
+        yield LETTER_PIXELS * (1.0 if wide else 0.3 if letter in NARROW_LETTERS else 0.62)

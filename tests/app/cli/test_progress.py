@@ -95,7 +95,7 @@ def test_threads_over_folds(maxmargin, tmp_path, monkeypatch, most):
             super().__init__(threads, **given)
 
     monkeypatch.setattr(folds, "ThreadPoolExecutor", Pool)
-    monkeypatch.setattr("maxmargin.app.workflow.tuning.CS", np.array([0.1, 1.0]))
+    monkeypatch.setattr("maxmargin.app.workflow.tuning.TUNING_CS", np.array([0.1, 1.0]))
     before = pa.cpu_count()
     options = [] if most is None else ["--threads", most]
     maxmargin("fit", data, "-t", "y", *options, "--json")

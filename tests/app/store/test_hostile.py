@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import maxmargin as mm
-from maxmargin.app.store.container import ALIGN, MAGIC, PREFIX, VERSION
+from maxmargin.app.store.container import ALIGNMENT_BYTES, FORMAT_VERSION, MAGIC, PREFIX_STRUCT
 from maxmargin.parts.files import atomic
 
 X = np.array([[0.0, 0.0], [1.0, 1.0], [3.0, 3.0], [4.0, 4.0], [0.0, 1.0]])
@@ -27,24 +27,24 @@ def path(tmp_path):
     return mm.save(MODEL, tmp_path / "model.maxmargin")
 
 
-def rebuilt(data: bytes, change=None, *, version=VERSION, text=None) -> bytes:
+def rebuilt(data: bytes, change=None, *, version=FORMAT_VERSION, text=None) -> bytes:
     """The file with another header, and everything that guards it made right again."""
-    _, _, length, _ = PREFIX.unpack(data[: PREFIX.size])
-    header = json.loads(data[PREFIX.size : PREFIX.size + length])
+    _, _, length, _ = PREFIX_STRUCT.unpack(data[: PREFIX_STRUCT.size])
+    header = json.loads(data[PREFIX_STRUCT.size : PREFIX_STRUCT.size + length])
     if change is not None:
         change(header)
     text = json.dumps(header).encode() if text is None else text
-    start = -(-(PREFIX.size + length) // ALIGN) * ALIGN
-    room = start - PREFIX.size
+    start = -(-(PREFIX_STRUCT.size + length) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+    room = start - PREFIX_STRUCT.size
     if len(text) > room:  # arrays move back by whole blocks
-        more = -(-(len(text) - room) // ALIGN) * ALIGN + ALIGN
+        more = -(-(len(text) - room) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES + ALIGNMENT_BYTES
         for entry in header["arrays"] if isinstance(header.get("arrays"), list) else []:
             if isinstance(entry, dict) and isinstance(entry.get("offset"), int):
                 entry["offset"] += more
         text = json.dumps(header).encode() if change is not None else text
         room += more
     body = text.ljust(room) + data[start:-32]
-    whole = PREFIX.pack(MAGIC, version, room, PREFIX.size + len(body) + 32) + body
+    whole = PREFIX_STRUCT.pack(MAGIC, version, room, PREFIX_STRUCT.size + len(body) + 32) + body
     return whole + hashlib.sha256(whole).digest()
 
 
@@ -112,7 +112,7 @@ def test_a_pipe_is_no_file(tmp_path):
 def test_declared_sizes_are_compared_first(path):
     data = path.read_bytes()
     for length in (2**63, 2**31, len(data)):
-        lying = MAGIC + struct.pack("<IQQ", 1, length, len(data)) + data[PREFIX.size : -32]
+        lying = MAGIC + struct.pack("<IQQ", 1, length, len(data)) + data[PREFIX_STRUCT.size : -32]
         refuses(path, lying + hashlib.sha256(lying).digest(), "declares a header")
 
 
@@ -196,8 +196,8 @@ def test_headers_that_are_no_json(path, text):
 
 def test_support_outside_the_training_rows(path):
     data = bytearray(path.read_bytes())
-    _, _, length, _ = PREFIX.unpack(data[: PREFIX.size])
-    header = json.loads(data[PREFIX.size : PREFIX.size + length])
+    _, _, length, _ = PREFIX_STRUCT.unpack(data[: PREFIX_STRUCT.size])
+    header = json.loads(data[PREFIX_STRUCT.size : PREFIX_STRUCT.size + length])
     at = header["arrays"][fitted(header)["support_"]["at"]]["offset"]
     data[at : at + 8] = struct.pack("<q", 10**9)
     refuses(path, rebuilt(bytes(data), lambda h: None), "support_ points outside")

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris, load_wine, make_circles
 from sklearn.linear_model import LogisticRegression as TheirLogisticRegression
 
 import maxmargin as mm
-from maxmargin.app.store.container import VERSION
+from maxmargin.app.store.container import FORMAT_VERSION
 from maxmargin.app.store.files import read_header
 
 X3, Y3 = load_wine(return_X_y=True)
@@ -168,7 +168,7 @@ def test_the_header_tells_who_wrote_it(tmp_path):
     path = mm.save(mm.LogisticRegression().fit(X3, WORDS), tmp_path / "m")
     header, _ = read_header(path)
     assert header == {"maxmargin": mm.__version__}
-    assert VERSION == 1
+    assert FORMAT_VERSION == 1
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_a_memory_limit_is_kept_and_said(tmp_path, monkeypatch):
 
 
 def test_who_does_not_hear_ctrl_c_is_ended_with_all_it_started(tmp_path, monkeypatch):
-    monkeypatch.setattr(children, "GRACE", 0.3)
+    monkeypatch.setattr(children, "GRACE_SECONDS", 0.3)
     text = (
         "import signal, subprocess, sys, time; signal.signal(signal.SIGINT, signal.SIG_IGN); "
         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); "
@@ -152,7 +152,7 @@ def test_a_fault_of_ours_does_not_leave_a_page_waiting(line, monkeypatch):
 def test_results_are_kept_in_moderate_numbers(line, monkeypatch):
     from maxmargin.app.studio import jobs as module
 
-    monkeypatch.setattr(module, "MOST_JOBS", 3)
+    monkeypatch.setattr(module, "MAX_KEPT_JOBS", 3)
     jobs, _, ask = line
     made = []
     for _ in range(5):

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from maxmargin.app.studio.methods import METHODS
+from maxmargin.app.studio.methods import STUDIO_METHODS
 from maxmargin.app.studio.pictures import PICTURES
 
 from .helpers import Studio
@@ -242,7 +242,7 @@ def test_a_restless_hand_finds_nothing_broken(browser, studio):
             lambda: page.keyboard.press("Control+y"),
             lambda: page.keyboard.press("Delete"),
             lambda: page.keyboard.press("ArrowUp"),
-            lambda: page.select_option("#method", str(rng.choice([*METHODS]))),
+            lambda: page.select_option("#method", str(rng.choice([*STUDIO_METHODS]))),
             lambda: choose(page, str(rng.choice([*PICTURES]))),
             lambda: page.click(str(rng.choice(["#tab-stepper", "#tab-playground"]))),
         ]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from maxmargin.app.studio.methods import METHODS
-from maxmargin.app.studio.parameters import BASES, KERNELS
+from maxmargin.app.studio.methods import STUDIO_METHODS
+from maxmargin.app.studio.parameters import BASIS_CHOICES, KERNEL_CHOICES
 from maxmargin.app.studio.pictures import PICTURES
 
 from .pages import address, choose, middle, path, points, readout, rest
@@ -88,9 +88,9 @@ def test_the_slider_of_C_widens_the_margin(page):
 
 
 def test_every_method_basis_and_kernel_runs(page):
-    for name, method in METHODS.items():
+    for name, method in STUDIO_METHODS.items():
         page.select_option("#method", name)
-        for choice in BASES if method.bases else KERNELS:
+        for choice in BASIS_CHOICES if method.bases else KERNEL_CHOICES:
             page.select_option("#knob-basis" if method.bases else "#knob-kernel", choice)
             rest(page)
             assert page.inner_text("#certificate"), (name, choice)

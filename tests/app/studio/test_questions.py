@@ -8,14 +8,14 @@ import pytest
 
 from maxmargin import LinearSVM, Perceptron
 from maxmargin.app.studio.code import program
-from maxmargin.app.studio.methods import METHODS, UNKNOWN
-from maxmargin.app.studio.parameters import BASES, KERNELS, PARAMETERS
+from maxmargin.app.studio.methods import STUDIO_METHODS, UNKNOWN_LABEL
+from maxmargin.app.studio.parameters import BASIS_CHOICES, KERNEL_CHOICES, PARAMETERS
 from maxmargin.app.studio.pictures import PICTURES, picture
 from maxmargin.app.studio.playground import code, solve
-from maxmargin.app.studio.server import STATIC
+from maxmargin.app.studio.server import STATIC_FOLDER
 from maxmargin.app.studio.stepper import steps
 from maxmargin.app.studio.task import StudioTask
-from maxmargin.show.palette import CLASSES, INKS
+from maxmargin.show.palette import CLASS_COLOURS, INK_COLOURS
 
 from .helpers import asked, clouds
 
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 WAYS = [
     (name, {"basis": basis}) if method.bases else (name, {"kernel": kernel})
-    for name, method in METHODS.items()
-    for basis, kernel in zip(BASES, [*KERNELS, None, None], strict=True)
+    for name, method in STUDIO_METHODS.items()
+    for basis, kernel in zip(BASIS_CHOICES, [*KERNEL_CHOICES, None, None], strict=True)
     if method.bases or kernel
 ]
 
@@ -40,7 +40,7 @@ def test_every_method_answers_what_its_estimator_says(method, values, k):
     task = StudioTask.of(question)
     if answer["errors"] is not None:
         said = task.estimator().fit(task.X, task.codes).predict(task.X)
-        wrong = (said != task.codes) & (said != UNKNOWN)
+        wrong = (said != task.codes) & (said != UNKNOWN_LABEL)
         assert answer["errors"] == wrong.sum()
 
 
@@ -203,17 +203,17 @@ def test_what_is_wrong_is_said(change, words):
 @pytest.mark.parametrize("point", [[3.0, 3.0, 0], [0.0, 0.0, 1]])
 def test_points_on_top_of_one_another_are_answered(point):
     points = [[0.0, 0.0, 0]] * 3 + [point, [1.0, 1.0, 1]]
-    for method in METHODS:
+    for method in STUDIO_METHODS:
         assert solve(asked(points, method))["certificate"]["words"], method
 
 
 def test_the_pages_colours_are_the_palettes():
-    css = (STATIC / "style.css").read_text()
+    css = (STATIC_FOLDER / "style.css").read_text()
     light = css[: css.index('data-theme="dark"')]
     found = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", light))
-    for number, colour in enumerate(CLASSES[:5]):
+    for number, colour in enumerate(CLASS_COLOURS[:5]):
         assert found[f"class-{number}"] == colour
-    for name, colour in INKS.items():
+    for name, colour in INK_COLOURS.items():
         assert found[name.replace(" ", "-")] == colour
 
 

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from starlette.testclient import TestClient
 
-from maxmargin.app.studio.guard import MOST_BYTES
-from maxmargin.app.studio.server import STATIC, application
+from maxmargin.app.studio.guard import MAX_REQUEST_BYTES
+from maxmargin.app.studio.server import STATIC_FOLDER, application
 
 from .helpers import asked, clouds
 
@@ -31,7 +31,7 @@ def post(client, content, path="/solve", **headers):
 def test_the_page_and_everything_it_names_is_served(client):
     page = client.get("/")
     assert page.status_code == 200
-    for file in STATIC.iterdir():
+    for file in STATIC_FOLDER.iterdir():
         assert client.get(f"/static/{file.name}").status_code == 200
     assert "http://" not in page.text
     assert "https://" not in page.text
@@ -85,9 +85,9 @@ def test_forms_of_other_sites_cannot_ask(client):
 
 
 def test_large_bodies_are_refused_by_their_header(client):
-    answer = post(client, b" " * (MOST_BYTES + 1))
+    answer = post(client, b" " * (MAX_REQUEST_BYTES + 1))
     assert answer.status_code == 413
-    assert f"{MOST_BYTES:,}" in answer.json()["error"]
+    assert f"{MAX_REQUEST_BYTES:,}" in answer.json()["error"]
 
 
 def test_large_bodies_are_refused_while_they_arrive(client):
@@ -95,7 +95,7 @@ def test_large_bodies_are_refused_while_they_arrive(client):
 
     def endless():
         nonlocal sent
-        while sent < 20 * MOST_BYTES:
+        while sent < 20 * MAX_REQUEST_BYTES:
             sent += 50_000
             yield b" " * 50_000
 

@@ -20,8 +20,8 @@ from starlette.testclient import TestClient
 import maxmargin
 from maxmargin.app.studio import uploads
 from maxmargin.app.studio.commands import steps
-from maxmargin.app.studio.describe import LONGEST_WORD, describe
-from maxmargin.app.studio.server import STATIC, application
+from maxmargin.app.studio.describe import MAX_WORD_LENGTH, describe
+from maxmargin.app.studio.server import STATIC_FOLDER, application
 from maxmargin.app.studio.uploads import stored_name
 from maxmargin.app.studio.your_data import Workshop
 
@@ -178,7 +178,7 @@ def test_a_huge_line_is_told_in_few_letters(tmp_path):
     file.write_bytes(b"a,b\n1," + b"x" * 3_000_000 + b"\n2,y\n")
     told = describe(str(file))
     assert told["rows"] == 2
-    assert len(told["preview"][0][1]) == LONGEST_WORD
+    assert len(told["preview"][0][1]) == MAX_WORD_LENGTH
 
 
 def test_a_wide_file_is_told_in_part_with_its_last_column(tmp_path):
@@ -251,10 +251,10 @@ def test_the_page_offers_what_the_commands_know():
     """Names in plan.js, which the page puts into its questions."""
     from maxmargin.core.kernels.kernels import KERNELS
     from maxmargin.models.registry import METHODS
-    from maxmargin.models.tune.candidates import BASES
+    from maxmargin.models.tune.candidates import CANDIDATE_BASES
     from maxmargin.parts.files.basis import learn_basis
 
-    text = (STATIC / "plan.js").read_text()
+    text = (STATIC_FOLDER / "plan.js").read_text()
 
     def keys(name):
         inside = re.search(rf"const {name} = {{(.*?)}};", text, re.DOTALL).group(1)
@@ -262,7 +262,10 @@ def test_the_page_offers_what_the_commands_know():
 
     assert set(keys("METHODS")) <= set(METHODS)
     assert {m for names in keys("COMPARED") for m in names.split(",")} <= {"all", *METHODS}
-    assert {b for names in keys("COMPARED_BASES") for b in names.split(",")} <= {"all", *BASES}
+    assert {b for names in keys("COMPARED_BASES") for b in names.split(",")} <= {
+        "all",
+        *CANDIDATE_BASES,
+    }
     assert set(keys("KERNELS")) <= set(KERNELS)
     for basis in keys("BASES")[1:]:
         learn_basis(basis, np.random.default_rng(0).standard_normal((80, 2)))
@@ -334,13 +337,13 @@ def test_files_are_kept_in_moderate_numbers_and_for_a_while(workshop, monkeypatc
     def receive(name):
         return run(workshop.uploads.receive(name, content()))
 
-    monkeypatch.setattr(uploads, "MOST_FILES", 3)
+    monkeypatch.setattr(uploads, "MAX_KEPT_FILES", 3)
     first, second, third = (receive(f"{n}.csv") for n in "abc")
     workshop.uploads.find(first.token)  # used again
     second.busy = True
     receive("d.csv")
     assert [u.path.exists() for u in (first, second, third)] == [True, True, False]
-    workshop.uploads.sweep(first.used + uploads.IDLE + 60)
+    workshop.uploads.sweep(first.used + uploads.MAX_IDLE_SECONDS + 60)
     assert files(workshop) == ["b.csv"]  # in use, however long
 
 

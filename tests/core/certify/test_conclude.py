@@ -138,7 +138,7 @@ def test_a_large_C_does_not_multiply_the_rounding_of_k_classes(rule, monkeypatch
     c, none = np.full(len(y), C), np.zeros((len(y), 3))
     problem = MulticlassProblem(as_rows(X), y, c, CLASS_LOSSES[rule, "hinge"], 3)
     assert right(certify_classes(problem, W, b, none).primal, W, loss, C)
-    monkeypatch.setattr(sharpen, "NEAR", 0.0)
+    monkeypatch.setattr(sharpen, "NEAR_MARGIN_WIDTH", 0.0)
     assert not right(certify_classes(problem, W, b, none).primal, W, loss, C)
 
 
@@ -155,7 +155,7 @@ def test_nor_that_of_two_classes_and_of_pairs_of_labels(monkeypatch):
     of_pairs = class_losses(X, y, W, b, True)
     assert right(certify(two, w, bias, none).primal, w, loss, C)
     assert right(certify_label_pairs(pairs, W, b, none).primal, W, of_pairs, C)
-    monkeypatch.setattr(sharpen, "NEAR", 0.0)
+    monkeypatch.setattr(sharpen, "NEAR_MARGIN_WIDTH", 0.0)
     assert not right(certify(two, w, bias, none).primal, w, loss, C)
     assert not right(certify_label_pairs(pairs, W, b, none).primal, W, of_pairs, C)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin.core.rows.graded import (
-    SMALL,
+    INSERTION_SORT_SIZE,
     as_grades,
     between,
     by_score,
@@ -105,7 +105,7 @@ def test_every_sum_equals_brute_force(case):
     check_against_brute_force(*case)
 
 
-@pytest.mark.parametrize(("n", "groups"), [(SMALL + 30, 1), (150, 3), (30, 30)])
+@pytest.mark.parametrize(("n", "groups"), [(INSERTION_SORT_SIZE + 30, 1), (150, 3), (30, 30)])
 def test_every_sum_equals_brute_force_in_groups_of_any_size(n, groups):
     check_against_brute_force(*random_case(n, groups))
 

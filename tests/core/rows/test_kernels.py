@@ -7,8 +7,8 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 
 from maxmargin import KernelPerceptron, KernelRidge, KernelRidgeClassifier
 from maxmargin.core.kernels.kernels import (
+    KERNEL_TILE_SIZE,
     KERNELS,
-    TILE,
     Kernel,
     check_definite,
     check_precomputed,
@@ -21,7 +21,7 @@ from maxmargin.core.kernels.kernels import (
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_values(name, dtype):
     rng = np.random.default_rng(0)
-    A, B = (rng.standard_normal((n, 4)).astype(dtype) for n in (2 * TILE + 9, 40))
+    A, B = (rng.standard_normal((n, 4)).astype(dtype) for n in (2 * KERNEL_TILE_SIZE + 9, 40))
     kernel = kernel_for(A, name, gamma=0.2, degree=5, coef0=0.5)
 
     def theirs(*XY):

@@ -47,7 +47,7 @@ def test_dense_sparse_and_float32_agree(rule):
 
 
 def test_single_precision_hands_over_to_double(monkeypatch):
-    monkeypatch.setattr(module, "SMALL", 0)
+    monkeypatch.setattr(module, "MIN_SINGLE_VALUES", 0)
     X, y = clouds(300, 10, 4, seed=4)
     problem = class_problem(X, y, 0.3)
     state = ClassDescent(problem, Monitor(tol=1e-8, max_iter=20_000), None)

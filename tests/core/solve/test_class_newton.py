@@ -111,8 +111,8 @@ def test_gradient_by_finite_differences(rule, bias):
 @pytest.mark.parametrize("rule", RULES, ids="-".join)
 def test_a_newton_step_takes_its_share_of_the_gradient(rule, bias, most, monkeypatch):
     """H dV = −g, so a small step t leaves (1 − t) g."""
-    monkeypatch.setattr(class_direction, "MOST_UNKNOWNS", most)
-    monkeypatch.setattr(class_direction, "ROUGH", 1e-9)
+    monkeypatch.setattr(class_direction, "MAX_DIRECT_UNKNOWNS", most)
+    monkeypatch.setattr(class_direction, "CG_TOL", 1e-9)
     rows, V, B0, A = smooth_state(rule, bias)
     _, g, trades = smooth_value(rows, V, B0, A)
     dV, _ = class_direction.class_direction(rows.Z, rows.E, trades, 1.0, g)
@@ -125,7 +125,7 @@ def test_conjugate_gradients_reach_the_same_optimum(monkeypatch):
     X, y = load_digits(return_X_y=True)
     problem = class_problem(X[:120], y[:120], 0.01)
     exact, _, _ = solve(problem)
-    monkeypatch.setattr(class_direction, "MOST_UNKNOWNS", 0)
+    monkeypatch.setattr(class_direction, "MAX_DIRECT_UNKNOWNS", 0)
     point, ending, _ = solve(problem)
     assert ending is Ending.REACHED
     assert certificate_of(problem, point).holds(1e-9)

@@ -245,7 +245,9 @@ def test_a_march_may_pause_anywhere(monkeypatch):
     """Calls that end within an epoch, for the sake of Ctrl-C, change nothing in the result."""
     problem = problem_of(*points(n=200, seed=13), 20.0)
     whole, _ = descent(problem, Monitor(tol=1e-8, max_iter=20_000))
-    monkeypatch.setattr("maxmargin.core.solve.two_class.descent.SLICE", 400)  # a few rows at a time
+    monkeypatch.setattr(
+        "maxmargin.core.solve.two_class.descent.CALL_VALUES", 400
+    )  # a few rows at a time
     monitor = Monitor(tol=1e-8, max_iter=20_000)
     pieces, ending = descent(problem, monitor)
     assert ending is Ending.REACHED

@@ -8,7 +8,7 @@ from maxmargin.core.problem.losses import Hinge
 from maxmargin.core.problem.problem import Problem
 from maxmargin.core.rows.rows import DenseRows
 from maxmargin.core.solve.contract import Point
-from maxmargin.core.solve.two_class.repeats import WORTH_ROWS, find_repeats
+from maxmargin.core.solve.two_class.repeats import MIN_GROUPED_ROWS, find_repeats
 
 
 def table(n, d, levels=2, seed=0, dtype=np.float64, noise=0.5):
@@ -25,7 +25,7 @@ def problem(X, y, c=None):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_different_rows_are_those_numpy_finds_and_costs_add_up(dtype, order):
-    X, y = table(WORTH_ROWS, 4, levels=3, dtype=dtype)
+    X, y = table(MIN_GROUPED_ROWS, 4, levels=3, dtype=dtype)
     c = np.random.default_rng(1).uniform(0.5, 2.0, len(y))
     found = find_repeats(problem(np.asarray(X, order=order), y, c))
     expected, inverse = np.unique(np.column_stack([X, y]), axis=0, return_inverse=True)
@@ -39,7 +39,7 @@ def test_different_rows_are_those_numpy_finds_and_costs_add_up(dtype, order):
 
 
 def test_multipliers_survive_the_way_there_and_back():
-    X, y = table(WORTH_ROWS, 3)
+    X, y = table(MIN_GROUPED_ROWS, 3)
     found = find_repeats(problem(X, y, np.random.default_rng(2).uniform(0.5, 2.0, len(y))))
     alpha = 0.3 * found.problem.c
     wide = found.expand(Point(np.zeros(3), 0.0, alpha))
@@ -48,7 +48,7 @@ def test_multipliers_survive_the_way_there_and_back():
 
 
 def test_minus_zero_is_zero_and_no_weight_is_no_row():
-    X, y = table(WORTH_ROWS, 2)
+    X, y = table(MIN_GROUPED_ROWS, 2)
     X[::2][X[::2] == 0] = -0.0
     c = np.where(np.arange(len(y)) < 100, 0.0, 1.0)
     found = find_repeats(problem(X, y, c))
@@ -57,10 +57,10 @@ def test_minus_zero_is_zero_and_no_weight_is_no_row():
 
 
 def test_rows_that_differ_are_left_alone():
-    X = np.random.default_rng(0).standard_normal((WORTH_ROWS, 3))
+    X = np.random.default_rng(0).standard_normal((MIN_GROUPED_ROWS, 3))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
     assert find_repeats(problem(X, y)) is None
-    X, y = table(WORTH_ROWS - 1, 3)
+    X, y = table(MIN_GROUPED_ROWS - 1, 3)
     assert find_repeats(problem(X, y)) is None
 
 

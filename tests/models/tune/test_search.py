@@ -112,7 +112,7 @@ def test_held_out_rows_leak_into_nothing(tuned, k, carried, monkeypatch):
     ``carried``: softmax solved as large data are, with a model and pairs carried from C to C.
     """
     if carried:
-        monkeypatch.setattr("maxmargin.core.solve.softmax.smooth.CHEAP", 0)
+        monkeypatch.setattr("maxmargin.core.solve.softmax.smooth.MAX_HESSIAN_WORK", 0)
     monkeypatch.setattr("maxmargin.models.tune.search.CGridSearch", _Spy)
     X, y = _data(k)
     splits = list(StratifiedKFold(4).split(X, y))

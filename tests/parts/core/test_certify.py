@@ -51,7 +51,7 @@ def test_slacks_over_parts_are_as_sharp_as_in_memory(cuts, monkeypatch):
     found = certify_parts(parts, machine, w, bias, X.mean(axis=0))
     assert found.primal == pytest.approx(whole.primal, rel=1e-13)
     assert found.kkt_violation == pytest.approx(whole.kkt_violation, rel=1e-6)
-    monkeypatch.setattr(sharpen, "NEAR", 0.0)
+    monkeypatch.setattr(sharpen, "NEAR_MARGIN_WIDTH", 0.0)
     rough = certify_parts(parts, machine, w, bias, X.mean(axis=0))
     assert abs(rough.primal - whole.primal) > 1e-6 * whole.primal
 
@@ -85,7 +85,7 @@ def test_those_of_a_stream_too(bias, monkeypatch):
     assert found.certificate.problem == whole.problem
     told = Multipliers(plane, found.rows, found.alpha)
     assert np.array_equal(told.of(0, problem.rows, problem.y, problem.c), alpha)
-    monkeypatch.setattr(sharpen, "NEAR", 0.0)
+    monkeypatch.setattr(sharpen, "NEAR_MARGIN_WIDTH", 0.0)
     rough = certify_hinge(Blocks(X, y, 5), task, plane, known).certificate
     assert abs(rough.primal - whole.primal) > 1e-6 * whole.primal
 
@@ -102,7 +102,7 @@ def test_those_of_several_classes_as_well(cuts, rule, monkeypatch):
     whole = certify_classes(pose_classes(Block(X, y, None), machine), W, b, none)
     found = certify_class_parts(parts, machine, W, b, X.mean(axis=0))
     assert found.primal == pytest.approx(whole.primal, rel=1e-13)
-    monkeypatch.setattr(sharpen, "NEAR", 0.0)
+    monkeypatch.setattr(sharpen, "NEAR_MARGIN_WIDTH", 0.0)
     rough = certify_class_parts(parts, machine, W, b, X.mean(axis=0))
     assert abs(rough.primal - whole.primal) > 1e-6 * whole.primal
 

@@ -16,7 +16,7 @@ from maxmargin.parts import lockstep as chorus
 from maxmargin.parts.lockstep import run_in_lockstep
 from maxmargin.parts.side_by_side import jobs_at_once, solve_side_by_side
 from maxmargin.parts.solve.two_class.driver import solve_hinge
-from maxmargin.parts.solve.two_class.newton import GRAM_HERE
+from maxmargin.parts.solve.two_class.newton import MAX_LOCAL_GRAM_COLUMNS
 from maxmargin.parts.solve.two_class.tasks import BinarySpec
 from tests.parts.core.helpers import Here
 
@@ -138,10 +138,10 @@ def test_all_machines_share_one_budget(monitor, ending):
 def test_few_machines_ask_together_where_answers_are_large():
     assert jobs_at_once(10, 1) == jobs_at_once(10, 8) == 64
     for parts in (1, 4, 10_000):
-        most = jobs_at_once(GRAM_HERE, parts, far=False)
-        assert most == 1 or most * parts * 8 * GRAM_HERE**2 <= 64_000_000
+        most = jobs_at_once(MAX_LOCAL_GRAM_COLUMNS, parts, far=False)
+        assert most == 1 or most * parts * 8 * MAX_LOCAL_GRAM_COLUMNS**2 <= 64_000_000
         # One column more, and no matrix is sent.
-        assert jobs_at_once(GRAM_HERE + 1, parts) >= most
+        assert jobs_at_once(MAX_LOCAL_GRAM_COLUMNS + 1, parts) >= most
 
 
 # --- voices ----------------------------------------------------------------------------------

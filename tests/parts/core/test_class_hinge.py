@@ -164,7 +164,7 @@ def test_equal_parts_count_as_often_as_they_are_there(rule):
 @pytest.mark.parametrize("rule", RULES, ids=" ".join)
 def test_rows_left_behind_do_not_matter(rule, monkeypatch):
     """Where a part may send a few rows a round, the optimum is that of all rows."""
-    monkeypatch.setattr("maxmargin.parts.solve.many_class.near.CHEAP", 1200)
+    monkeypatch.setattr("maxmargin.parts.solve.many_class.near.MIN_SENT_VALUES", 1200)
     X, y = clouds(1500)
     multiclass, loss = rule
     whole = LinearSVM(C=0.1, multiclass=multiclass, loss=loss).fit(X, y)
@@ -207,7 +207,13 @@ def test_a_budget_that_is_too_small_is_admitted():
 @pytest.mark.parametrize("rule", [("max", "hinge"), ("sum", "hinge")], ids=" ".join)
 def test_a_budget_that_ends_before_a_solution_is_told_keeps_its_proof(rule, monkeypatch):
     """Rows and cells have the multipliers of the last small problem, not of the one before."""
-    for name, value in {"FEWEST": 60, "SAMPLE": 1, "CHEAP": 600, "ROWS": 6}.items():
+    small = {
+        "MIN_SAMPLE_ROWS": 60,
+        "SAMPLE_ROWS_PER_UNKNOWN": 1,
+        "MIN_SENT_VALUES": 600,
+        "SENT_VALUES_PER_WEIGHT": 6,
+    }
+    for name, value in small.items():
         monkeypatch.setattr(class_near, name, value)
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=600)

@@ -80,7 +80,7 @@ def test_passes_do_not_grow_with_the_number_of_ridges():
 
 
 def test_too_many_features_for_a_path_are_refused_before_any_pass():
-    parts = Here(np.zeros((2, closed_forms.MOST_COLUMNS + 1)), np.array([0, 1]), [1])
+    parts = Here(np.zeros((2, closed_forms.MAX_TRIANGLE_COLUMNS + 1)), np.array([0, 1]), [1])
     with pytest.raises(ValueError, match=r"2001 features.*Give one alpha"):
         solve_ridge_path(parts, 2, ALPHAS, True)
     assert parts.rounds == 0
@@ -101,8 +101,8 @@ def test_ledoit_and_wolf_add_up(monkeypatch, k, few):
     X, y = rows(k, n=30 if few else 90, d=14 if few else 6)
     X[:, 2] = 5.0  # no deviation at all
     here = FisherDiscriminant(shrinkage="auto").fit(X, y)
-    for most in (1, fisher.MOST_PRODUCTS):  # one class at a time, and all at once
-        monkeypatch.setattr(fisher, "MOST_PRODUCTS", most)
+    for most in (1, fisher.MAX_PRODUCT_VALUES):  # one class at a time, and all at once
+        monkeypatch.setattr(fisher, "MAX_PRODUCT_VALUES", most)
         found, means, share = solve_fisher(Here(X, y, [4, 25]), k, None, False, "auto", k - 1)
         assert means == pytest.approx(here.means_)
         assert share == pytest.approx(here.priors_)

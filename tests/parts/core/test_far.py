@@ -144,9 +144,9 @@ def test_few_rounds_of_logistic_regression():
 
 def test_no_row_near_its_margin(monkeypatch):
     """At a tiny C all rows are far inside theirs, and are one vector: none need be fetched."""
-    monkeypatch.setattr(hinge_sample, "FEWEST", 20)
-    monkeypatch.setattr(hinge_sample, "PER_COLUMN", 2)
-    monkeypatch.setattr(hinge_near, "PER_COLUMN", 5)
+    monkeypatch.setattr(hinge_sample, "MIN_SAMPLE_ROWS", 20)
+    monkeypatch.setattr(hinge_sample, "SAMPLE_ROWS_PER_COLUMN", 2)
+    monkeypatch.setattr(hinge_near, "NEAR_ROWS_PER_COLUMN", 5)
     X, y = clouds(300, 18)
     Z, own = posed(X, "penalized")
     machine = BinarySpec(1e-6, LOSSES["hinge"], own)

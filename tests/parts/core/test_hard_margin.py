@@ -35,8 +35,8 @@ HARD = BinarySpec(np.inf, LOSSES["hinge"])
 def few_rows_a_round(monkeypatch):
     """Small data must not be fetched whole in the first round."""
     monkeypatch.setattr(hard_margin, "FEWEST_JOINING", 6)
-    monkeypatch.setattr(hard_margin, "LEAST", 1)
-    monkeypatch.setattr(hard_margin, "PER_COLUMN", 1)
+    monkeypatch.setattr(hard_margin, "MIN_SENT_ROWS", 1)
+    monkeypatch.setattr(hard_margin, "ADDED_ROWS_PER_COLUMN", 1)
 
 
 def apart(n=60, d=4, seed=3, gap=0.2):

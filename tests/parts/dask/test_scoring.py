@@ -11,13 +11,20 @@ from sklearn.metrics import get_scorer
 import maxmargin
 from maxmargin import spread as on_dask
 from maxmargin.parts.dask import scoring
-from maxmargin.parts.dask.scoring import CELLS, SUMS, VALUES, hear, judge_of, verdict
+from maxmargin.parts.dask.scoring import (
+    CONFUSION_SCORES,
+    GATHERED_SCORES,
+    SUM_SCORES,
+    hear,
+    judge_of,
+    verdict,
+)
 from maxmargin.parts.dask.search import _deal
 from maxmargin.parts.parts import Block
 from tests.parts.dask.helpers import clouds, spread
 
 TWO_ONLY = {"f1", "precision", "recall", "jaccard", "average_precision"}
-MORE_ONLY = {"top_k_accuracy"} | {name for name in VALUES if name.startswith("roc_auc_")}
+MORE_ONLY = {"top_k_accuracy"} | {name for name in GATHERED_SCORES if name.startswith("roc_auc_")}
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -29,7 +36,7 @@ def test_every_score_of_any_cut_is_that_of_all_rows(k, weigh):
     given = {"sample_weight": weight} if weigh else {}
     model = maxmargin.LogisticRegression(C=0.01, tol=1e-3).fit(X, y)
     tried = 0
-    for name in (*CELLS, *SUMS, *VALUES):
+    for name in (*CONFUSION_SCORES, *SUM_SCORES, *GATHERED_SCORES):
         if name in (MORE_ONLY if k == 2 else TWO_ONLY | {"roc_auc"}) or (weigh and "ovo" in name):
             continue
         judge = judge_of(name, model)
@@ -64,7 +71,7 @@ def test_what_cannot_be_added_up_is_refused_in_words(monkeypatch):
     model = maxmargin.LogisticRegression(tol=1e-3).fit(X, y)
     with pytest.raises(ValueError, match="a label the model does not know: oak"):
         hear(judge_of("neg_log_loss", logistic), model, X[:1], np.array(["oak"]), None)
-    monkeypatch.setattr(scoring, "MOST_VALUES", 50)
+    monkeypatch.setattr(scoring, "MAX_GATHERED_VALUES", 50)
     judge = judge_of("roc_auc", logistic)
     for cut in (30, 60):  # too many together, and too many of one block
         said = [hear(judge, model, X[a:b], y[a:b], None) for a, b in ((0, cut), (cut, 60))]

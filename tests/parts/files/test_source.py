@@ -19,7 +19,7 @@ PACK = {".csv": bytes, ".csv.gz": gzip.compress, ".csv.bz2": bz2.compress}
 
 @pytest.mark.parametrize("suffix", PACK)
 def test_what_is_read_is_counted(tmp_path, monkeypatch, suffix):
-    monkeypatch.setattr(tables, "PIECE", 1 << 12)
+    monkeypatch.setattr(tables, "PIECE_BYTES", 1 << 12)
     path = tmp_path / f"t{suffix}"
     path.write_bytes(PACK[suffix](TABLE.encode()))
     seen = []
@@ -41,7 +41,7 @@ def test_svmlight_in_pieces(tmp_path, monkeypatch, zero, piece):
     path = tmp_path / "t.svm"
     dump_svmlight_file(X, y, str(path), zero_based=zero)
     whole, labels = load_svmlight_file(str(path), zero_based=zero)
-    monkeypatch.setattr(matrices, "PIECE", piece)
+    monkeypatch.setattr(matrices, "PIECE_BYTES", piece)
     seen = []
     found, said, base = read_matrix(find_source(path, on_read=lambda *told: seen.append(told)))
     assert base == (0 if zero else 1)

@@ -27,7 +27,7 @@ CELLS = st.one_of(WORDS, st.sampled_from(['"', 'a "b"', "x\ny", "1,2", "\n\n", "
 @given(rows=st.lists(st.tuples(st.integers(-99, 99), CELLS, CELLS), min_size=1, max_size=30),
        piece=st.integers(8, 200), ending=st.sampled_from(["\n", "\r\n"]))  # fmt: skip
 def test_streams_cut_anywhere_but_inside_quotes(tmp_path, monkeypatch, rows, piece, ending):
-    monkeypatch.setattr(tables, "PIECE", piece)
+    monkeypatch.setattr(tables, "PIECE_BYTES", piece)
     text = io.StringIO(newline="")
     writer = plain.writer(text, quoting=plain.QUOTE_ALL, lineterminator=ending)
     writer.writerow(["n", "a,b", 'c"'])

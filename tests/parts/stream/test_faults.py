@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from maxmargin import LinearSVM, LogisticRegression, Perceptron, fit_stream, open_source
 from maxmargin.parts.files.fingerprints import ChangedError
-from maxmargin.parts.stream.folder import PREFIX, BusyError
+from maxmargin.parts.stream.folder import FOLDER_PREFIX, BusyError
 
 from .helpers import agree, cut, noisy
 
@@ -128,7 +128,7 @@ def test_a_file_of_the_same_size_that_changes(folder):
 def test_chunks_that_are_fewer_the_second_time(monkeypatch):
     from maxmargin.parts.stream import cache
 
-    monkeypatch.setattr(cache, "RESERVE", 1 << 60)
+    monkeypatch.setattr(cache, "DISK_RESERVE_BYTES", 1 << 60)
     X, y = noisy()
     times = []
 
@@ -236,7 +236,7 @@ def test_ctrl_c_leaves_nothing_behind(folder, tmp_path, monkeypatch):
     seen = []
 
     def told(number, done, n):
-        seen.extend((tmp_path / "scratch").glob(PREFIX + "*/cache/X.bin"))
+        seen.extend((tmp_path / "scratch").glob(FOLDER_PREFIX + "*/cache/X.bin"))
         interrupt(2)(number, done, n)
 
     with pytest.raises(KeyboardInterrupt):
@@ -255,12 +255,12 @@ def test_ctrl_c_keeps_the_checkpoint_without_its_cache(folder, tmp_path):
 def test_what_a_killed_process_left_is_removed_by_the_next(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
     for name, owner in {"left": ended_process(), "used": os.getpid()}.items():
-        cache = tmp_path / "scratch" / f"{PREFIX}{name}" / "cache"
+        cache = tmp_path / "scratch" / f"{FOLDER_PREFIX}{name}" / "cache"
         cache.mkdir(parents=True)
         (cache / "X.bin").write_bytes(b"rows")
         (cache.parent / "owner").write_text(str(owner))
     fit_stream(LinearSVM(), folder[0], memory=SMALL)
-    assert [path.name for path in (tmp_path / "scratch").iterdir()] == [f"{PREFIX}used"]
+    assert [path.name for path in (tmp_path / "scratch").iterdir()] == [f"{FOLDER_PREFIX}used"]
 
 
 def test_a_folder_in_use_is_refused(folder, tmp_path):

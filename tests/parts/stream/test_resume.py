@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import LinearSVM, fit_stream, open_source
-from maxmargin.parts.stream.folder import STANDING
+from maxmargin.parts.stream.folder import CHECKPOINT_PREFIX
 
 from .helpers import agree, noisy
 
@@ -69,7 +69,7 @@ CASES = {
 @pytest.fixture(autouse=True)
 def no_room_for_rows(monkeypatch):
     """k classes at once by ascent, as where more rows matter than can be held."""
-    monkeypatch.setattr("maxmargin.parts.stream.solve.HELD", 0.0)
+    monkeypatch.setattr("maxmargin.parts.stream.solve.HELD_ROWS_SHARE", 0.0)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -80,7 +80,7 @@ def test_it_goes_on_with_fewer_passes_to_the_same_optimum(tmp_path, name):
     whole, anew = passes(model, source)
     with pytest.raises(Ended):
         passes(model, source, until=int(0.8 * anew), checkpoint=kept)
-    assert list(kept.glob(f"{STANDING}*.npz"))
+    assert list(kept.glob(f"{CHECKPOINT_PREFIX}*.npz"))
     again, fewer = passes(model, source, checkpoint=kept, resume=True)
     assert fewer < anew
     agree(again, whole, 2 * model.tol)
@@ -103,7 +103,7 @@ def test_files_half_written_by_a_killed_process_are_ours(tmp_path):
     model, data, write = CASES["max"]
     source, kept = write(tmp_path, *data()), tmp_path / "kept"
     kept.mkdir()
-    for name in ("state.npz.1a2b3c4d", f"{STANDING}classes.npz.1a2b3c4d"):
+    for name in ("state.npz.1a2b3c4d", f"{CHECKPOINT_PREFIX}classes.npz.1a2b3c4d"):
         (kept / f".{name}.part").write_bytes(b"half")
     passes(model, source, checkpoint=kept, resume=True)
     assert not kept.exists()

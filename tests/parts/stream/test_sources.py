@@ -113,7 +113,7 @@ def test_a_function_that_makes_chunks():
 
 
 def test_without_room_for_a_cache_the_source_is_read_again(monkeypatch):
-    monkeypatch.setattr(cache, "RESERVE", 1 << 60)
+    monkeypatch.setattr(cache, "DISK_RESERVE_BYTES", 1 << 60)
     X, y = noisy(is_sparse=True)
     made = []
 

@@ -146,7 +146,7 @@ def test_how_many_share_a_pass(tmp_path, monkeypatch):
         assert with_room_for(2, 8_000) == [6, 15]
         assert with_room_for(2, 8_000, cached=False) == [2, 6]
         # … if the disk has room for them.
-        monkeypatch.setattr("maxmargin.parts.stream.lockstep_budget.RESERVE", 1 << 60)
+        monkeypatch.setattr("maxmargin.parts.stream.lockstep_budget.DISK_RESERVE_BYTES", 1 << 60)
         assert with_room_for(2, 8_000) == [2, 6]
         rows.reader = reader
         rows.close()

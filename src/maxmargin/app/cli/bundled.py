@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from ...parts.files.training import Labelled
 
-EXAMPLES = Path(__file__).parent / "examples"
+EXAMPLES_FOLDER = Path(__file__).parent / "examples"
 DEMOS = ("iris", "wine", "digits", "breast-cancer", "circles")
 
 
@@ -28,7 +28,7 @@ def _table(name: str) -> pa.Table:
         from ...parts.files.source import find_source
         from ...parts.files.tables import read_table
 
-        return read_table(find_source(EXAMPLES / "iris.csv"))
+        return read_table(find_source(EXAMPLES_FOLDER / "iris.csv"))
     import numpy as np
     import pyarrow as pa
     from sklearn import datasets

@@ -12,8 +12,8 @@ from .interrupt import cautiously
 from .options import AsJson, Format, Report, Rows, Target
 from .run import check_named, check_writable, command_line, print_json, reading
 
-WIDE = 130
-SHOWN = {
+CONSOLE_WIDTH = 130
+COMPARISON_COLUMNS = {
     "method": "method",
     "basis": "basis",
     "accuracy": "accuracy",
@@ -86,13 +86,13 @@ def compare(
         )
         return
     table = Table(title=f"{rows.name}: {len(y)} rows, {folds} folds", box=None)
-    for title in SHOWN.values():
+    for title in COMPARISON_COLUMNS.values():
         table.add_column(title, justify="left" if title in ("method", "basis") else "right")
     for row in found.rows:
-        table.add_row(*(_cell(row[name]) for name in SHOWN))
+        table.add_row(*(_cell(row[name]) for name in COMPARISON_COLUMNS))
     console = Console()
     if not console.is_terminal:  # a file or a pipe has no edge
-        console = Console(width=WIDE)
+        console = Console(width=CONSOLE_WIDTH)
     console.print(table, highlight=False)
     for note in [*notes, *found.skipped]:
         typer.echo(f"note: {note}", err=True)

@@ -6,7 +6,7 @@ import time
 
 from ... import __version__
 
-TRY_NEXT = """
+NEXT_COMMANDS = """
 What to type next:
     from maxmargin import LinearSVM, separability, verify
     svm = LinearSVM(C=1.0).fit(X, y)       # arrays, sparse matrices, pandas or polars frames
@@ -18,7 +18,7 @@ What to type next:
     PairwiseRanker().fit(items, pairs)     # "this rather than that"; try: maxmargin rank --help
 """
 
-RULES = ("max", "sum", "rest", "pairs")
+MULTICLASS_RULES = ("max", "sum", "rest", "pairs")
 
 
 def demo() -> None:
@@ -44,7 +44,7 @@ def demo() -> None:
     print(f"\n  recomputed from the data: {verify(svm, X, y)}")
     print(f"  solver: {svm.solver_} ({svm.solver_reason_})")
     many_classes()
-    print(TRY_NEXT)
+    print(NEXT_COMMANDS)
 
 
 def many_classes() -> None:
@@ -62,7 +62,7 @@ def many_classes() -> None:
     print("\nwine, three classes, 13 unscaled features")
     print(f"  {separability(X, y)}\n")
     print(f"  {'method':<24} {'support':>7} {'errors':>6} {'relative gap':>12} {'time':>9}")
-    models = {f'LinearSVM "{rule}"': LinearSVM(multiclass=rule) for rule in RULES}
+    models = {f'LinearSVM "{rule}"': LinearSVM(multiclass=rule) for rule in MULTICLASS_RULES}
     for name, model in (models | {"LogisticRegression": LogisticRegression()}).items():
         model.fit(X, y)  # the first fit compiles
         began = time.perf_counter()

@@ -13,7 +13,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-INTERRUPTED = 130
+INTERRUPTED_EXIT_CODE = 130
 _cautious = 0
 _written: list[str] = []
 
@@ -51,4 +51,4 @@ def _pressed(number, frame) -> None:
     if _cautious:
         raise KeyboardInterrupt
     os.write(2, f"{message()}\n".encode())
-    os._exit(INTERRUPTED)
+    os._exit(INTERRUPTED_EXIT_CODE)

@@ -11,7 +11,7 @@ from .interrupt import cautiously
 from .options import AsJson, Basis, Format, Report, Rows, Target
 from .run import check_writable, command_line, print_json, reading
 
-SHOWN = ("C", "training_error", "n_support", "margin", "norm", "objective", "gap", "seconds")
+PATH_COLUMNS = ("C", "training_error", "n_support", "margin", "norm", "objective", "gap", "seconds")
 
 
 def path(
@@ -56,10 +56,10 @@ def path(
         print_json(result | {"files": files})
         return
     table = Table(title=f"{method} on {rows.name}", box=None)
-    for name in SHOWN:
+    for name in PATH_COLUMNS:
         table.add_column(name.replace("_", " "), justify="right")
     for line in found.rows:
-        table.add_row(*(_cell(line.get(name)) for name in SHOWN))
+        table.add_row(*(_cell(line.get(name)) for name in PATH_COLUMNS))
     console = Console()
     console.print(table, highlight=False)
     console.print(found.ending, highlight=False)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .bundled import EXAMPLES
+from .bundled import EXAMPLES_FOLDER
 from .interrupt import cautiously
 from .options import AsJson
 
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from ...parts.files.items import Items
 
 # Names of a winner that stand for a side, or for nobody.
-FIRST, SECOND, NOBODY = {"a", "item_a"}, {"b", "item_b"}, {"", "tie", "draw", "none"}
+FIRST_ITEM_NAMES, SECOND_ITEM_NAMES, TIE_NAMES = (
+    {"a", "item_a"},
+    {"b", "item_b"},
+    {"", "tie", "draw", "none"},
+)
 
 
 def rank(
@@ -59,7 +63,7 @@ def rank(
     from ...parts.files.items import read_items
 
     if comparisons is None and items is None:
-        comparisons, items = EXAMPLES / "comparisons.csv", EXAMPLES / "items.csv"
+        comparisons, items = EXAMPLES_FOLDER / "comparisons.csv", EXAMPLES_FOLDER / "items.csv"
     if comparisons is None or items is None:
         raise ValueError(
             "rank needs two files: the comparisons, and --items with the features of every item. "
@@ -89,10 +93,10 @@ def _read_comparisons(path: Path, names: list[str]) -> tuple[np.ndarray, int]:
     known = set(names)
     for line, (first, second, best) in enumerate(zip(a, b, winner, strict=True), start=2):
         side = best.strip().lower()
-        if side in NOBODY and best not in known:
+        if side in TIE_NAMES and best not in known:
             continue
-        best = first if side in FIRST and best not in known else best
-        best = second if side in SECOND and best not in known else best
+        best = first if side in FIRST_ITEM_NAMES and best not in known else best
+        best = second if side in SECOND_ITEM_NAMES and best not in known else best
         for item in (first, second):
             if item not in known:
                 raise ValueError(

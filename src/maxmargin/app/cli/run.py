@@ -15,10 +15,10 @@ from pathlib import Path
 
 import typer
 
-from .interrupt import INTERRUPTED, ignore, message
+from .interrupt import INTERRUPTED_EXIT_CODE, ignore, message
 from .postpone import import_sklearn
 
-MEGA = 1e6
+BYTES_PER_MEGABYTE = 1e6
 # The arguments of the command that is running; ``main`` sets them.
 typed: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
 
@@ -35,7 +35,7 @@ def command(body: Callable) -> Callable:
         except KeyboardInterrupt:
             ignore()  # once is enough from here on
             typer.echo(message(), err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
 
     return run
 
@@ -105,8 +105,8 @@ def reading(quiet: bool) -> Callable[[int, int | None], None] | None:
         if done == before:  # nothing more came: the end
             return show.done()
         before = done
-        of = "" if size is None else f" of {size / MEGA:.0f}"
-        show(f"{done / MEGA:.0f}{of} MB")
+        of = "" if size is None else f" of {size / BYTES_PER_MEGABYTE:.0f}"
+        show(f"{done / BYTES_PER_MEGABYTE:.0f}{of} MB")
 
     return on_read
 

@@ -9,19 +9,19 @@ import typer
 from .interrupt import cautiously
 from .postpone import import_sklearn
 
-PORT = 8642
-MEGABYTES = 200.0
+DEFAULT_PORT = 8642
+MAX_UPLOAD_MEGABYTES = 200.0
 
 
 def studio(
     port: Annotated[
         int | None,
-        typer.Option(help=f"Port on 127.0.0.1. Default: {PORT}, or the next free one."),
+        typer.Option(help=f"Port on 127.0.0.1. Default: {DEFAULT_PORT}, or the next free one."),
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in your browser.")] = True,
     max_upload: Annotated[
         float, typer.Option(help="Largest file of your own that the page takes, in MB.", min=0.001)
-    ] = MEGABYTES,
+    ] = MAX_UPLOAD_MEGABYTES,
 ) -> None:
     """Open a page to draw points, drag them, and watch boundary, margin and proof follow.
 
@@ -40,4 +40,4 @@ def studio(
             'Install it with:  pip install "maxmargin[studio]"'
         ) from None
     with cautiously():  # the server ends its jobs and removes its files before it goes
-        serve(port, PORT, browser, max_upload, import_sklearn)
+        serve(port, DEFAULT_PORT, browser, max_upload, import_sklearn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...models.tune.compare import SIGNIFICANT, Comparison
+from ...models.tune.compare import SIGNIFICANCE_LEVEL, Comparison
 from . import pictures
 from .data import About, data_section, worth_knowing
 from .figures import figures
@@ -10,8 +10,9 @@ from .page import Html, Section, cards, heading, joined, name, page, paragraph, 
 from .reproduce import reproduce
 from .words import count, percent, tiny
 
-HEAD = ["method", "basis", "accuracy", "± se", "p to best", "log-loss", "fit", "size", "gap",
-        "separable"]  # fmt: skip
+COMPARISON_HEADINGS = [
+    "method", "basis", "accuracy", "± se", "p to best", "log-loss", "fit", "size", "gap", "separable",
+]  # fmt: skip
 
 
 def compare_report(found: Comparison, data: About | None = None, command: str | None = None) -> str:
@@ -86,10 +87,11 @@ def _good(found: Comparison) -> list:
     ]
     return [
         *figures(pictures.comparison(found)),
-        table(HEAD, rows, words=(0, 1)),
+        table(COMPARISON_HEADINGS, rows, words=(0, 1)),
         paragraph(
             "p is that of the difference to the best over the folds, by the t-test corrected for "
-            f"folds that share training rows [Nadeau and Bengio 2003]; below {SIGNIFICANT:g} a "
+            "folds that share training rows [Nadeau and Bengio 2003]; below "
+            f"{SIGNIFICANCE_LEVEL:g} a "
             "method is called worse. Size is the number of coefficients, or of support vectors "
             "for kernels. Gap is the largest proved relative distance to the optimum, or the "
             "residual of a closed form, over the folds; separable, whether some plane divides all "

@@ -13,9 +13,9 @@ from .page import Html, bullets, joined, name, names, paragraph, table, tag
 from .words import count, percent
 
 # What is shown of things that may be many; how many there are is said beside them.
-MOST_CLASSES = 30
-MOST_COLUMNS = 40
-LONGEST_NOTE = 400
+MAX_LISTED_CLASSES = 30
+MAX_COLUMN_NOTES = 40
+MAX_NOTE_LENGTH = 400
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def data_section(data: About) -> list:
     """The data in a sentence, by class, and what there is to know of them."""
     text = f": {count(data.rows, 'row')} with {count(data.features, 'feature')}."
     return [
-        paragraph(name(data.name, LONGEST_NOTE), text),
+        paragraph(name(data.name, MAX_NOTE_LENGTH), text),
         class_table(data.target, data.classes),
         *worth_knowing(data.notes),
     ]
@@ -49,10 +49,12 @@ def data_section(data: About) -> list:
 
 def class_table(target: str, classes: Sequence[list]) -> Html:
     rows = sum(number for _, number in classes)
-    shown = [[name(label), f"{c:,}", percent(c / rows)] for label, c in classes[:MOST_CLASSES]]
-    if len(classes) > MOST_CLASSES:
-        rest = sum(number for _, number in classes[MOST_CLASSES:])
-        more = f"… {len(classes) - MOST_CLASSES:,} more"
+    shown = [
+        [name(label), f"{c:,}", percent(c / rows)] for label, c in classes[:MAX_LISTED_CLASSES]
+    ]
+    if len(classes) > MAX_LISTED_CLASSES:
+        rest = sum(number for _, number in classes[MAX_LISTED_CLASSES:])
+        more = f"… {len(classes) - MAX_LISTED_CLASSES:,} more"
         shown.append([more, f"{rest:,}", percent(rest / rows)])
     return table([name(target or "label"), "rows", "share"], shown)
 
@@ -60,9 +62,9 @@ def class_table(target: str, classes: Sequence[list]) -> Html:
 def worth_knowing(notes: Sequence[str]) -> list:
     if not notes:
         return []
-    shown = [name(note, LONGEST_NOTE) for note in notes[:MOST_COLUMNS]]
-    if len(notes) > MOST_COLUMNS:
-        shown.append(joined(f"… and {len(notes) - MOST_COLUMNS:,} more"))
+    shown = [name(note, MAX_NOTE_LENGTH) for note in notes[:MAX_COLUMN_NOTES]]
+    if len(notes) > MAX_COLUMN_NOTES:
+        shown.append(joined(f"… and {len(notes) - MAX_COLUMN_NOTES:,} more"))
     return [tag("h3", "Worth knowing"), bullets(shown)]
 
 
@@ -82,7 +84,7 @@ def fitted_data(fitted: Fitted) -> list:
             "that rows were drawn by lot."
         )
     return [
-        paragraph(name(fitted.data.name, LONGEST_NOTE), text),
+        paragraph(name(fitted.data.name, MAX_NOTE_LENGTH), text),
         class_table(fitted.model.target, summary["classes"]),
         *_columns(fitted),
         *worth_knowing(fitted.notes),
@@ -98,7 +100,7 @@ def _columns(fitted: Fitted) -> list:
         return [paragraph(f"A {kind} matrix; its columns are taken {how}."), _basis(fitted)]
     columns = model.preparation.columns
     rows = []
-    for column in columns[:MOST_COLUMNS]:
+    for column in columns[:MAX_COLUMN_NOTES]:
         missing = f"{fitted.missing.get(column.name, 0):,}"
         rows.append([name(column.name), *_prepared(column), missing])
     cut = f" {len(rows)} of {len(columns):,} are shown." if len(columns) > len(rows) else ""

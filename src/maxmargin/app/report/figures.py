@@ -12,8 +12,8 @@ Maker = Callable[[], Scene | Board | None]
 
 
 # Words of a picture with many classes are cut: they are in the picture whole.
-LONGEST_CAPTION = 600
-LARGE = {"width": 680, "height": 500}
+MAX_CAPTION_LENGTH = 600
+LARGE_FIGURE_SIZE = {"width": 680, "height": 500}
 
 
 def figures(makers: Sequence[tuple[str, Maker]], large: bool = False) -> list[Html]:
@@ -38,6 +38,6 @@ def _scenes(found: Scene | Board | None) -> tuple[Scene, ...]:
 
 
 def _figure(scene: Scene, large: bool) -> Html:
-    drawn = Html(draw(scene, **(LARGE if large else {})))
-    caption = tag("figcaption", name(scene.words, LONGEST_CAPTION))
+    drawn = Html(draw(scene, **(LARGE_FIGURE_SIZE if large else {})))
+    caption = tag("figcaption", name(scene.words, MAX_CAPTION_LENGTH))
     return tag("figure", drawn, caption, class_="large" if large else None)

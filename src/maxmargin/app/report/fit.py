@@ -8,7 +8,7 @@ from ...core.solve.threads import one_blas_thread
 from ...parts.files.columns import Text
 from ..workflow.fit import Fitted
 from . import pictures
-from .data import MOST_CLASSES, fitted_data
+from .data import MAX_LISTED_CLASSES, fitted_data
 from .figures import figures
 from .page import (
     Html,
@@ -28,11 +28,11 @@ from .reproduce import reproduce
 from .rows import worth_a_look
 from .words import count, how_sure, in_short, objective, percent, support
 
-MOST_COEFFICIENTS = 30
+MAX_SHOWN_COEFFICIENTS = 30
 # With more rows of weights than this, fewer coefficients of each are shown.
-FEW_TABLES = 3
-MANY_TABLES = 20
-FEWER_COEFFICIENTS = 10
+MAX_LONG_TABLES = 3
+MAX_WEIGHT_TABLES = 20
+SHORT_TABLE_COEFFICIENTS = 10
 
 
 def fit_report(fitted: Fitted, command: str | None = None, model: str = "MODEL") -> str:
@@ -154,7 +154,7 @@ def _by_class(fitted: Fitted) -> list:
     if counts is None:
         return []
     right, own, said = counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)
-    order = np.argsort((right + 1) / (own + 2), kind="stable")[:MOST_CLASSES]
+    order = np.argsort((right + 1) / (own + 2), kind="stable")[:MAX_LISTED_CLASSES]
     rows = [
         [name(classes[c]), f"{own[c]:,}", _share(right[c], own[c]), _share(right[c], said[c])]
         for c in order.tolist()
@@ -188,14 +188,14 @@ def _counts(fitted: Fitted) -> list:
     if not hasattr(model.model, "coef_"):
         return []
     found = list(model.coefficients())
-    most = MOST_COEFFICIENTS if len(found) <= FEW_TABLES else FEWER_COEFFICIENTS
+    most = MAX_SHOWN_COEFFICIENTS if len(found) <= MAX_LONG_TABLES else SHORT_TABLE_COEFFICIENTS
     units = model.basis is None and any(
         row["per_unit"] != row["per_deviation"] for _, rows in found for row in rows[:most]
     )
     drawn = pictures.weights(fitted)
     parts = [
         [figures(drawn[place : place + 1]), *_weights(title, rows[:most], len(rows), units)]
-        for place, (title, rows) in enumerate(found[:MANY_TABLES])
+        for place, (title, rows) in enumerate(found[:MAX_WEIGHT_TABLES])
     ]
     words = any(isinstance(c, Text) for c in getattr(model.preparation, "columns", ()))
     meaning = (
@@ -205,8 +205,8 @@ def _counts(fitted: Fitted) -> list:
         + ". Positive speaks for the class named. Features that go together share their weight; "
         "a coefficient is no proof of a cause. "
     )
-    if len(found) > MANY_TABLES:
-        meaning += f"{MANY_TABLES} of {len(found):,} rows of weights are shown. "
+    if len(found) > MAX_WEIGHT_TABLES:
+        meaning += f"{MAX_WEIGHT_TABLES} of {len(found):,} rows of weights are shown. "
     meant = paragraph(meaning, "All of them: ", tag("code", "maxmargin inspect --top N"), ".")
     if len(parts) == 1:
         return [meant, beside(parts[0][:1], parts[0][1:])]

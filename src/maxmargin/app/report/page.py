@@ -12,8 +12,8 @@ from typing import NamedTuple
 from ...show.text import safe, shortened
 
 # Names longer than this are cut: a page is for people, and one name must not fill it.
-LONGEST_NAME = 80
-LONGEST_VALUE = 160
+MAX_NAME_LENGTH = 80
+MAX_VALUE_LENGTH = 160
 FOOTER = "This page holds all it shows: it loads nothing, runs nothing and sends nothing."
 
 
@@ -46,7 +46,7 @@ def _html(part) -> str:
     return safe(part)
 
 
-def name(words: object, longest: int = LONGEST_NAME) -> Html:
+def name(words: object, longest: int = MAX_NAME_LENGTH) -> Html:
     """A name somebody else has chosen: cut if long, and of its own writing direction."""
     return tag("bdi", shortened(words, longest))
 

@@ -11,7 +11,7 @@ from .reproduce import reproduce
 from .words import count, objective, percent, tiny
 
 # Columns of the table: what they are called, and how their values are written.
-COLUMNS = {
+PATH_TABLE_COLUMNS = {
     "C": ("C", "{:.4g}"),
     "training_error": ("training error", "{:.2%}"),
     "n_support": ("support vectors", "{:,}"),
@@ -82,11 +82,11 @@ def _done(path: CPath) -> list:
 
 
 def _does(path: CPath) -> list:
-    shown = [key for key in COLUMNS if path.rows[0].get(key) is not None]
-    rows = [[_cell(row[key], COLUMNS[key][1]) for key in shown] for row in path.rows]
+    shown = [key for key in PATH_TABLE_COLUMNS if path.rows[0].get(key) is not None]
+    rows = [[_cell(row[key], PATH_TABLE_COLUMNS[key][1]) for key in shown] for row in path.rows]
     return [
         *figures(pictures.path(path)),
-        table([COLUMNS[key][0] for key in shown], rows, words=()),
+        table([PATH_TABLE_COLUMNS[key][0] for key in shown], rows, words=()),
     ]
 
 

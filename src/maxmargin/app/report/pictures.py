@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 Pictures = list[tuple[str, Maker]]
 
 # Rows from which pictures of all rows are made, and of how many classes at most.
-MOST_ROWS = 20_000
-MOST_CLASSES = 30
+MAX_PICTURE_ROWS = 20_000
+MAX_PICTURE_CLASSES = 30
 # Outlines of more classes than this hide one another.
-MOST_OUTLINES = 5
+MAX_CLASS_OUTLINES = 5
 # Rings around support vectors beyond these hide the points.
-MOST_RINGS = 150
+MAX_SUPPORT_RINGS = 150
 # A picture longer than this many times its width has no room: its axes get units of their own.
-RIBBON = 2.5
+MAX_ASPECT_RATIO = 2.5
 # Bars for each class, and classes that have any.
-BARS = 12
-MOST_BARRED = 4
+BARS_PER_CLASS = 12
+MAX_CLASSES_WITH_BARS = 4
 
 
 def choice(fitted: Fitted) -> Pictures:
@@ -68,9 +68,9 @@ def judgement(fitted: Fitted) -> Pictures:
         return _of_some(found.scene(), fitted)
 
     made: Pictures = []
-    if errors.table is not None and len(classes) <= MOST_CLASSES:
+    if errors.table is not None and len(classes) <= MAX_PICTURE_CLASSES:
         made.append(("confusion", counts))
-    if len(classes) <= MOST_OUTLINES:
+    if len(classes) <= MAX_CLASS_OUTLINES:
         made.append(("distances", distances))
     return made
 
@@ -92,7 +92,7 @@ def proof(fitted: Fitted) -> Pictures:
 
 def shapes(fitted: Fitted) -> Pictures:
     """Regions and boundary in the most telling plane."""
-    if len(fitted.model.model.classes_) > MOST_CLASSES:
+    if len(fitted.model.model.classes_) > MAX_PICTURE_CLASSES:
         return []
 
     def boundary() -> Scene | Board:
@@ -108,25 +108,27 @@ def shapes(fitted: Fitted) -> Pictures:
 def _readable(scene: Scene) -> Scene:
     """Without rings where they would cover the points, and not as thin as a ribbon."""
     rings = [mark for mark in scene.marks if isinstance(mark, Points) and mark.hollow]
-    if sum(len(ring.x) for ring in rings) > MOST_RINGS:
+    if sum(len(ring.x) for ring in rings) > MAX_SUPPORT_RINGS:
         kept = tuple(m for m in scene.marks if not (isinstance(m, Points) and m.hollow))
         words = f"{scene.words} The support vectors are too many to be ringed."
         scene = replace(scene, marks=kept, words=words)
     (left, right), (bottom, top) = limits_of(scene, "x"), limits_of(scene, "y")
     shape = (right - left) / (top - bottom)
-    return scene if 1 / RIBBON <= shape <= RIBBON else replace(scene, equal=False)
+    return (
+        scene if 1 / MAX_ASPECT_RATIO <= shape <= MAX_ASPECT_RATIO else replace(scene, equal=False)
+    )
 
 
 def weights(fitted: Fitted) -> Pictures:
     """The strongest coefficients of each row of weights, where these are few."""
     rows = len(np.atleast_2d(fitted.model.model.coef_))
-    if rows > MOST_BARRED:
+    if rows > MAX_CLASSES_WITH_BARS:
         return []
 
     def bars(row: int) -> Scene | Board:
         from ...show.views.coefficients import coefficients_view
 
-        return coefficients_view(fitted.model, n=BARS, rows=[row]).scene()
+        return coefficients_view(fitted.model, n=BARS_PER_CLASS, rows=[row]).scene()
 
     return [("coefficients", partial(bars, row)) for row in range(rows)]
 
@@ -150,22 +152,24 @@ def path(found: CPath) -> Pictures:
 
 
 def _sampled(fitted: Fitted) -> bool:
-    return min(len(fitted.data), MOST_ROWS) < fitted.rows
+    return min(len(fitted.data), MAX_PICTURE_ROWS) < fitted.rows
 
 
 def _some(fitted: Fitted) -> np.ndarray:
     """All rows, or as many as pictures are made from, drawn evenly and always the same."""
     n = len(fitted.data)
-    if n <= MOST_ROWS:
+    if n <= MAX_PICTURE_ROWS:
         return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
+    return np.sort(np.random.default_rng(0).choice(n, MAX_PICTURE_ROWS, replace=False))
 
 
 def _of_some(found: Scene | Board, fitted: Fitted) -> Scene | Board:
     """The words say so where a picture is not of all rows."""
     if not _sampled(fitted):
         return found
-    shown = f"Drawn from {min(len(fitted.data), MOST_ROWS):,} of {fitted.rows:,} rows, by lot"
+    shown = (
+        f"Drawn from {min(len(fitted.data), MAX_PICTURE_ROWS):,} of {fitted.rows:,} rows, by lot"
+    )
     if isinstance(found, Board):
         return replace(found, scenes=tuple(_said(scene, shown) for scene in found.scenes))
     return _said(found, shown)

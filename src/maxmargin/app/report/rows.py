@@ -8,11 +8,11 @@ import numpy as np
 
 from ...parts.files.columns import Number
 from ..workflow.fit import Fitted
-from .page import LONGEST_VALUE, Html, name, paragraph, table, tag
+from .page import MAX_VALUE_LENGTH, Html, name, paragraph, table, tag
 from .words import count
 
-MOST_ROWS = 15
-MOST_COLUMNS = 8
+MAX_REPORTED_ROWS = 15
+MAX_REPORTED_COLUMNS = 8
 
 
 def leads(model, f, y) -> tuple[np.ndarray, bool]:
@@ -48,7 +48,7 @@ def worth_a_look(fitted: Fitted) -> list[Html]:
     predicted = model.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
     lead, true = leads(model, f, data.y)
     wrong = predicted != data.y
-    order = np.lexsort((lead, ~wrong))[:MOST_ROWS]
+    order = np.lexsort((lead, ~wrong))[:MAX_REPORTED_ROWS]
     if len(order) == 0:
         return []
     columns = _columns(fitted)
@@ -105,13 +105,17 @@ def _columns(fitted: Fitted) -> list[str]:
     if not data.is_table:
         return ["values"]
     known = [column.name for column in model.preparation.columns]
-    if len(known) <= MOST_COLUMNS or model.basis is not None or not hasattr(model.model, "coef_"):
-        return known[:MOST_COLUMNS]
+    if (
+        len(known) <= MAX_REPORTED_COLUMNS
+        or model.basis is not None
+        or not hasattr(model.model, "coef_")
+    ):
+        return known[:MAX_REPORTED_COLUMNS]
     W = np.atleast_2d(model.model.coef_)
     strength = np.abs(W * model.preparation.units()[1]).max(axis=0)
     widths = np.cumsum([0, *(column.width for column in model.preparation.columns)])
     best = np.maximum.reduceat(strength, widths[:-1])
-    chosen = np.sort(np.argsort(-best, kind="stable")[:MOST_COLUMNS])
+    chosen = np.sort(np.argsort(-best, kind="stable")[:MAX_REPORTED_COLUMNS])
     return [known[j] for j in chosen.tolist()]
 
 
@@ -134,13 +138,13 @@ def _value(fitted: Fitted, column: str, i: int) -> Any:
     """What the file says in this row and column."""
     rows = fitted.data.rows
     if not fitted.data.is_table:
-        return name(_entries(rows, fitted.data.base, i), LONGEST_VALUE)
+        return name(_entries(rows, fitted.data.base, i), MAX_VALUE_LENGTH)
     value = rows.column(column)[i].as_py()
     if value is None:
         return "–"
     if isinstance(value, float):
         return f"{value:.6g}".replace("-", "−", value < 0)
-    return name(value, LONGEST_VALUE)
+    return name(value, MAX_VALUE_LENGTH)
 
 
 def _entries(X, base: int, i: int) -> str:
@@ -151,7 +155,7 @@ def _entries(X, base: int, i: int) -> str:
         places, values = row.indices, row.data
     else:
         places, values = np.arange(X.shape[1]), np.asarray(row).ravel()
-    order = np.argsort(-np.abs(values), kind="stable")[:MOST_COLUMNS]
+    order = np.argsort(-np.abs(values), kind="stable")[:MAX_REPORTED_COLUMNS]
     shown = [f"x{places[j] + base}={values[j]:.4g}" for j in np.sort(order)]
     more = len(values) - len(shown)
     return ", ".join(shown) + (f", and {more:,} more" if more > 0 else "")

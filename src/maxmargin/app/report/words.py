@@ -6,7 +6,7 @@ import numpy as np
 
 from .page import Html, bullets, facts, joined, paragraph, tag
 
-ROLES = {
+SUPPORT_ROLES = {
     "margin": "exactly on the margin: they hold the boundary in its place",
     "inside": "inside the margin, on the right side of the boundary",
     "misclassified": "on the wrong side of the boundary",
@@ -156,7 +156,7 @@ def support(summary: dict) -> Html | None:
         return None
     lines = [
         joined(tag("strong", f"{kinds[kind]:,} {kind}"), f": {role}.")
-        for kind, role in ROLES.items()
+        for kind, role in SUPPORT_ROLES.items()
         if kind in kinds
     ]
     text = (

@@ -52,10 +52,10 @@ RECORDS = {
     "Text": "parts.files.columns",
     "Basis": "parts.files.basis",
 }
-PLAIN = (str, int, bool, type(None))
+PLAIN_TYPES = (str, int, bool, type(None))
 # From this many words on a list of them is kept as an array.
-MANY_WORDS = 16
-_SIMPLE: dict[str, Callable[[Any], bool]] = {
+MIN_ARRAY_WORDS = 16
+_SCALAR_CHECKS: dict[str, Callable[[Any], bool]] = {
     "float": lambda v: isinstance(v, Real) and not isinstance(v, bool | np.bool_),
     "int": lambda v: isinstance(v, Integral) and not isinstance(v, bool),
     "str": lambda v: isinstance(v, str),
@@ -84,7 +84,7 @@ class Writer:
         self._model = model
 
     def __call__(self, value, where: str) -> Any:
-        if isinstance(value, PLAIN):
+        if isinstance(value, PLAIN_TYPES):
             return value
         if isinstance(value, float):
             return value if np.isfinite(value) else {"~": "number", "value": repr(float(value))}
@@ -120,13 +120,13 @@ class Writer:
         return place
 
     def _sequence(self, values, where: str):
-        if isinstance(values, list) and len(values) >= MANY_WORDS and all_words(values):
+        if isinstance(values, list) and len(values) >= MIN_ARRAY_WORDS and all_words(values):
             return self.words(values, "list")
         inside = [self(value, f"{where}[{i}]") for i, value in enumerate(values)]
         return inside if isinstance(values, list) else {"~": "tuple", "values": inside}
 
     def _array(self, array: np.ndarray, where: str) -> dict:
-        if array.dtype.kind in "fiub" and array.dtype.newbyteorder("<").str in _KNOWN:
+        if array.dtype.kind in "fiub" and array.dtype.newbyteorder("<").str in _KNOWN_DTYPES:
             if array.flags.f_contiguous and not array.flags.c_contiguous:
                 # The order of sums, and so their rounding, depends on how an array lies.
                 return {"~": "array", "at": self.put(array.T), "transposed": True}
@@ -135,7 +135,7 @@ class Writer:
             return self._word_array(array)
         if array.dtype == object and array.ndim == 1:
             values = array.tolist()
-            if len(values) >= MANY_WORDS and all_words(values):
+            if len(values) >= MIN_ARRAY_WORDS and all_words(values):
                 return self.words(values, "objects")
             return {"~": "objects", "values": [self(v, where) for v in values]}
         raise NotStorableError(
@@ -145,7 +145,7 @@ class Writer:
 
     def _word_array(self, array: np.ndarray) -> dict:
         kind = array.dtype.newbyteorder("<").str
-        if len(array) < MANY_WORDS:
+        if len(array) < MIN_ARRAY_WORDS:
             return self.words(array.tolist(), kind)
         levels, codes = np.unique(array, return_inverse=True)
         if len(levels) > len(array) / 2:
@@ -177,7 +177,7 @@ class Writer:
         return {"~": "record", "of": type(value).__name__, "fields": fields}
 
 
-_KNOWN = {dtype.str: dtype for dtype in DTYPES}
+_KNOWN_DTYPES = {dtype.str: dtype for dtype in DTYPES}
 
 
 def all_words(values) -> bool:
@@ -194,12 +194,12 @@ class Reader:
         return ModelFileError(f"{self.name} is damaged: {why}.")
 
     def __call__(self, node) -> Any:
-        if isinstance(node, (PLAIN, float)):
+        if isinstance(node, (PLAIN_TYPES, float)):
             return node
         if isinstance(node, list):
             return [self(item) for item in node]
         kind = node.get("~")
-        method = getattr(self, f"_read_{kind}", None) if kind in KINDS else None
+        method = getattr(self, f"_read_{kind}", None) if kind in NODE_KINDS else None
         if method is None:
             raise self.refuse(f"it holds a value of unknown kind {str(kind)[:40]!r}")
         try:
@@ -222,7 +222,7 @@ class Reader:
         return float(node["value"])
 
     def _read_scalar(self, node):
-        return _KNOWN[node["dtype"]].newbyteorder("=").type(self(node["value"]))
+        return _KNOWN_DTYPES[node["dtype"]].newbyteorder("=").type(self(node["value"]))
 
     def _read_array(self, node) -> np.ndarray:
         array = self.array(node["at"])
@@ -267,7 +267,7 @@ class Reader:
 
     def _read_objects(self, node) -> np.ndarray:
         values = [self(value) for value in node["values"]]
-        if not all(isinstance(value, (PLAIN, float)) for value in values):
+        if not all(isinstance(value, (PLAIN_TYPES, float)) for value in values):
             raise ValueError("not plain values")
         return np.array([*values, None], dtype=object)[:-1]
 
@@ -300,7 +300,7 @@ class Reader:
         if unknown := set(values) - set(names):
             raise ValueError(f"{node['of']} has no {sorted(unknown)[0][:40]!r}")
         for name, value in values.items():
-            if names[name] in _SIMPLE and not _SIMPLE[names[name]](value):
+            if names[name] in _SCALAR_CHECKS and not _SCALAR_CHECKS[names[name]](value):
                 raise ValueError(f"{node['of']}.{name} is {str(value)[:40]!r}")
         return cls(**values)
 
@@ -321,4 +321,4 @@ class Reader:
         return self._model(self, node)
 
 
-KINDS = {name.removeprefix("_read_") for name in vars(Reader) if name.startswith("_read_")}
+NODE_KINDS = {name.removeprefix("_read_") for name in vars(Reader) if name.startswith("_read_")}

@@ -28,18 +28,18 @@ import numpy as np
 from .errors import ModelFileError
 
 MAGIC = b"\x89maxmargin\r\n"
-VERSION = 1
-PREFIX = struct.Struct("<12sIQQ")
-DIGEST = 32
-ALIGN = 64
+FORMAT_VERSION = 1
+PREFIX_STRUCT = struct.Struct("<12sIQQ")
+DIGEST_BYTES = 32
+ALIGNMENT_BYTES = 64
 # Long lists of words are arrays too, so that headers are short.
-LONGEST_HEADER = 1 << 24
-MOST_DIMENSIONS = 3
+MAX_HEADER_BYTES = 1 << 24
+MAX_ARRAY_DIMENSIONS = 3
 DTYPES = tuple(
     np.dtype(name)
     for name in ["<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1", "|b1"]
 )
-_PIECE = 1 << 20
+_READ_BYTES = 1 << 20
 
 
 def write(file: BinaryIO, header: dict, arrays: list[np.ndarray]) -> None:
@@ -50,21 +50,21 @@ def write(file: BinaryIO, header: dict, arrays: list[np.ndarray]) -> None:
     while True:  # offsets have as many digits as they need, which moves them
         table = list(_table(arrays, begin))
         text = _dump(header | {"arrays": table})
-        start = _aligned(PREFIX.size + len(text))
+        start = _aligned(PREFIX_STRUCT.size + len(text))
         if start <= begin:
             break
         begin = start
     last = table[-1]["offset"] + arrays[-1].nbytes if table else begin
-    length = last + DIGEST
+    length = last + DIGEST_BYTES
     digest = hashlib.sha256()
 
     def put(data) -> None:
         digest.update(data)
         file.write(data)
 
-    put(PREFIX.pack(MAGIC, VERSION, len(text), length))
+    put(PREFIX_STRUCT.pack(MAGIC, FORMAT_VERSION, len(text), length))
     put(text)
-    at = PREFIX.size + len(text)
+    at = PREFIX_STRUCT.size + len(text)
     for entry, array in zip(table, arrays, strict=True):
         put(bytes(entry["offset"] - at))
         put(array.reshape(-1).view(np.uint8))
@@ -76,15 +76,15 @@ def write(file: BinaryIO, header: dict, arrays: list[np.ndarray]) -> None:
 def read(file: BinaryIO, name: str) -> tuple[dict, list[np.ndarray]]:
     """Header and arrays of an open file, checked; ``name`` is for messages."""
     size = _size(file, name)
-    header_length = _prefix(file.read(PREFIX.size), size, name)
+    header_length = _prefix(file.read(PREFIX_STRUCT.size), size, name)
     _check_digest(file, size, name)
-    file.seek(PREFIX.size)
+    file.seek(PREFIX_STRUCT.size)
     header = _parse(file.read(header_length), name)
     table = header.pop("arrays", None)
     if not isinstance(table, list):
         raise ModelFileError(f"{name} is damaged: its header has no table of arrays.")
     entries = [_entry(item, name) for item in table]
-    _check_places(entries, PREFIX.size + header_length, size - DIGEST, name)
+    _check_places(entries, PREFIX_STRUCT.size + header_length, size - DIGEST_BYTES, name)
     return header, [_load(file, *entry, name) for entry in entries]
 
 
@@ -101,7 +101,7 @@ def _dump(header: dict) -> bytes:
 
 
 def _aligned(at: int) -> int:
-    return -(-at // ALIGN) * ALIGN
+    return -(-at // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
 def _table(arrays: list[np.ndarray], at: int) -> Iterable[dict]:
@@ -128,34 +128,34 @@ def _prefix(data: bytes, size: int, name: str) -> int:
             f"{name} is not a maxmargin model. Models are written by maxmargin.save or by "
             "`maxmargin fit`."
         )
-    if len(data) < PREFIX.size:
+    if len(data) < PREFIX_STRUCT.size:
         raise ModelFileError(f"{name} is truncated: it ends after {size} bytes.")
-    _, version, header, length = PREFIX.unpack(data)
-    if version > VERSION:
+    _, version, header, length = PREFIX_STRUCT.unpack(data)
+    if version > FORMAT_VERSION:
         raise ModelFileError(
             f"{name} has format {version}, but this version of maxmargin reads up to format "
-            f"{VERSION}. Update maxmargin to read it."
+            f"{FORMAT_VERSION}. Update maxmargin to read it."
         )
     if version < 1:
         raise ModelFileError(f"{name} is damaged: there is no format {version}.")
     if length != size:
         what = "truncated" if size < length else "damaged"
         raise ModelFileError(f"{name} is {what}: it has {size} bytes and should have {length}.")
-    if header > LONGEST_HEADER or PREFIX.size + header + DIGEST > size:
+    if header > MAX_HEADER_BYTES or PREFIX_STRUCT.size + header + DIGEST_BYTES > size:
         raise ModelFileError(f"{name} is damaged: it declares a header of {header} bytes.")
     return header
 
 
 def _check_digest(file: BinaryIO, size: int, name: str) -> None:
-    digest, left = hashlib.sha256(), size - DIGEST
+    digest, left = hashlib.sha256(), size - DIGEST_BYTES
     file.seek(0)
     while left > 0:
-        piece = file.read(min(left, _PIECE))
+        piece = file.read(min(left, _READ_BYTES))
         if not piece:
             raise ModelFileError(f"{name} became shorter while it was read.")
         digest.update(piece)
         left -= len(piece)
-    if file.read(DIGEST) != digest.digest():
+    if file.read(DIGEST_BYTES) != digest.digest():
         raise ModelFileError(
             f"{name} is damaged: its checksum does not match. Copy it again, or fit again."
         )
@@ -191,7 +191,7 @@ def _entry(item: Any, name: str) -> tuple[np.dtype, tuple[int, ...], int, int]:
             f"{name} is damaged: arrays of dtype {str(dtype)[:80]!r} are not read."
         )
     numbers = [*shape, offset] if isinstance(shape, list) else [None]
-    if len(numbers) > MOST_DIMENSIONS + 1 or not all(
+    if len(numbers) > MAX_ARRAY_DIMENSIONS + 1 or not all(
         type(value) is int and 0 <= value < 1 << 47 for value in numbers
     ):
         raise ModelFileError(
@@ -217,7 +217,7 @@ def _check_places(entries, begin: int, end: int, name: str) -> None:
 
 def _load(file: BinaryIO, dtype: np.dtype, shape, offset: int, size: int, name: str) -> np.ndarray:
     if size == 0:
-        return np.empty(tuple(min(length, _PIECE) for length in shape), dtype)
+        return np.empty(tuple(min(length, _READ_BYTES) for length in shape), dtype)
     array = np.empty(shape, dtype)
     file.seek(offset)
     if file.readinto(array.reshape(-1).view(np.uint8)) != size:  # type: ignore[attr-defined]

@@ -22,12 +22,12 @@ from ...parts.files.preparation import MatrixPreparation
 from .errors import NotStorableError
 from .onnx_bases import basis_nodes
 
-LINEAR = (
+LINEAR_MODELS = (
     "LinearSVM", "LogisticRegression", "LeastSquaresClassifier", "FisherDiscriminant", "Perceptron"
 )  # fmt: skip
 # Labels of these kinds become words; the others whole numbers.
-WORDS = "UOb"
-OPSET, ML_OPSET, IR = 17, 3, 9
+STRING_DTYPE_KINDS = "UOb"
+OPSET, ML_OPSET, IR_VERSION = 17, 3, 9
 
 
 def need_onnx() -> Any:
@@ -77,7 +77,7 @@ def build(model: TableModel):
     width, outputs = _scores(graph, model, X)
     helper, kinds = onnx.helper, onnx.TensorProto
     estimator = model.model
-    label = "STRING" if estimator.classes_.dtype.kind in WORDS else "INT64"
+    label = "STRING" if estimator.classes_.dtype.kind in STRING_DTYPE_KINDS else "INT64"
     results: list[tuple] = [("label", getattr(kinds, label), [None])]
     results += [("scores", kinds.DOUBLE, [None, width])]
     if "probabilities" in outputs:
@@ -89,7 +89,9 @@ def build(model: TableModel):
         [helper.make_tensor_value_info(*result) for result in results], graph.constants,
     )  # fmt: skip
     opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
-    made = helper.make_model(body, opset_imports=opsets, ir_version=IR, producer_name="maxmargin")
+    made = helper.make_model(
+        body, opset_imports=opsets, ir_version=IR_VERSION, producer_name="maxmargin"
+    )
     onnx.checker.check_model(made)
     return made
 
@@ -147,9 +149,9 @@ def _close(f: np.ndarray) -> np.ndarray:
 def _refuse_others(model: TableModel) -> None:
     estimator = model.model
     name = type(estimator).__name__
-    if name not in LINEAR:
+    if name not in LINEAR_MODELS:
         raise NotStorableError(
-            f"ONNX export is for linear models ({', '.join(LINEAR)}), got {name}."
+            f"ONNX export is for linear models ({', '.join(LINEAR_MODELS)}), got {name}."
         )
     columns = getattr(model.preparation, "columns", ())
     texts = [column.name for column in columns if not isinstance(column, Number | Category)]
@@ -209,7 +211,11 @@ def _scores(graph: Graph, model: TableModel, X: str) -> tuple[int, dict[str, str
     else:
         place = graph("ArgMax", f, axis=1, keepdims=0)
     classes = estimator.classes_
-    labels = classes.astype(str) if classes.dtype.kind in WORDS else classes.astype(np.int64)
+    labels = (
+        classes.astype(str)
+        if classes.dtype.kind in STRING_DTYPE_KINDS
+        else classes.astype(np.int64)
+    )
     out["label"] = graph("Gather", graph.constant(labels), place)
     if getattr(estimator, "_log_odds", False):
         if len(W) == 1:

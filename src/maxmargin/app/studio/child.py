@@ -15,12 +15,12 @@ import time
 from pathlib import Path
 
 # Between "please stop" (Ctrl-C) and the end.
-GRACE = 2.0
+GRACE_SECONDS = 2.0
 # How often a child is looked at, in seconds.
-PULSE = 0.1
+CHILD_POLL_SECONDS = 0.1
 # What is kept of its words.
-MOST_LETTERS = 20_000
-LEAST_MEMORY = 2e9
+MAX_OUTPUT_LETTERS = 20_000
+MIN_CHILD_BYTES = 2e9
 
 
 class Child:
@@ -56,14 +56,14 @@ class Child:
         listener = threading.Thread(target=self._listen, args=(ear,), daemon=True)
         listener.start()
         code = self._wait(time.monotonic() + self.seconds)
-        listener.join(GRACE)
+        listener.join(GRACE_SECONDS)
         return code
 
     def _wait(self, deadline: float) -> int:
         assert self.process is not None
         while True:
             try:
-                return self.process.wait(PULSE)
+                return self.process.wait(CHILD_POLL_SECONDS)
             except subprocess.TimeoutExpired:
                 if time.monotonic() > deadline and not self.late:
                     self.late = True
@@ -76,7 +76,7 @@ class Child:
             if self.process is None:
                 return
         self._signal(signal.SIGINT)
-        patience = threading.Timer(GRACE, self._signal, [getattr(signal, "SIGKILL", 9)])
+        patience = threading.Timer(GRACE_SECONDS, self._signal, [getattr(signal, "SIGKILL", 9)])
         patience.daemon = True
         patience.start()
 
@@ -86,7 +86,7 @@ class Child:
             self._stopped = True
         if self.process is not None:
             self._signal(getattr(signal, "SIGKILL", 9))
-            self.process.wait(GRACE)
+            self.process.wait(GRACE_SECONDS)
 
     def _signal(self, number: int) -> None:
         assert self.process is not None
@@ -106,14 +106,16 @@ class Child:
             if not heard:
                 break
             text = self.heard + heard.decode("utf-8", "replace").replace("\r\n", "\n")
-            self.heard = text[-MOST_LETTERS:]
+            self.heard = text[-MAX_OUTPUT_LETTERS:]
         os.close(ear)
 
     @property
     def line(self) -> str:
         """The latest it has told of its progress."""
         lines = self.heard.replace("\r", "\n").split("\n")[:-1]
-        progress = [line[len(PREFIX) :].strip() for line in lines if line.startswith(PREFIX)]
+        progress = [
+            line[len(MESSAGE_PREFIX) :].strip() for line in lines if line.startswith(MESSAGE_PREFIX)
+        ]
         return progress[-1] if progress else ""
 
     def complaint(self, code: int) -> str:
@@ -132,15 +134,15 @@ class Child:
         return f"The command failed (code {code}): {last[:300] or 'it gave no reason'}"
 
 
-PREFIX = "[maxmargin] "
+MESSAGE_PREFIX = "[maxmargin] "
 
 
 def memory() -> float:
     """Half of the machine's memory, since two tasks may run."""
     try:
-        return max(LEAST_MEMORY, 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        return max(MIN_CHILD_BYTES, 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, ValueError, OSError):
-        return 2 * LEAST_MEMORY
+        return 2 * MIN_CHILD_BYTES
 
 
 def _bound(pid: int) -> None:

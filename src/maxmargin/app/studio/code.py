@@ -7,7 +7,7 @@ from typing import Any
 from .task import StudioTask
 
 # Numbers are written to the last bit, so many points and classes on a line.
-POINTS, CODES = 5, 30
+POINTS_PER_LINE, CODES_PER_LINE = 5, 30
 
 
 def program(task: StudioTask) -> str:
@@ -28,10 +28,10 @@ def program(task: StudioTask) -> str:
         f"features = {list(task.names)!r}",
         f"classes = {task.labels!r}",
         "X = np.array([",
-        *_lines([f"[{x!r}, {y!r}]" for x, y in task.X.tolist()], POINTS),
+        *_lines([f"[{x!r}, {y!r}]" for x, y in task.X.tolist()], POINTS_PER_LINE),
         "])",
         "y = np.array([  # numbers of the classes",
-        *_lines([str(c) for c in task.codes.tolist()], CODES),
+        *_lines([str(c) for c in task.codes.tolist()], CODES_PER_LINE),
         "])",
         "",
         f"model = {model!r}",

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-MOST_BARS = 12
-MOST_SCENES = 6
+MAX_COEFFICIENT_BARS = 12
+MAX_COEFFICIENT_SCENES = 6
 
 
 def scenes(result: dict) -> dict:
@@ -17,11 +17,11 @@ def scenes(result: dict) -> dict:
 
     unit = "unit of the basis" if result.get("basis") else "standard deviation"
     drawn = []
-    for title, rows in list((result.get("coefficients") or {}).items())[:MOST_SCENES]:
-        rows = rows[:MOST_BARS]
+    for title, rows in list((result.get("coefficients") or {}).items())[:MAX_COEFFICIENT_SCENES]:
+        rows = rows[:MAX_COEFFICIENT_BARS]
         weights = np.array([[row["per_deviation"] for row in rows]], dtype=float)
         names = tuple(row["feature"] for row in rows)
-        scene = Coefficients(weights, names, (title,), unit, MOST_BARS).scene()
+        scene = Coefficients(weights, names, (title,), unit, MAX_COEFFICIENT_BARS).scene()
         assert isinstance(scene, Scene)
         strongest = ", ".join(f"{r['feature']} {r['per_deviation']:+.3g}" for r in rows[:5])
         words = f"What speaks for {title}, the strongest first: {strongest}."

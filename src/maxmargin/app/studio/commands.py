@@ -11,10 +11,10 @@ from typing import Any
 
 from .jobs import JobStep
 
-LONGEST = 1000
-FIT = ("method", "kernel", "basis", "multiclass")
-COMPARE = ("methods", "bases")
-USES = ("drop", "category", "text")
+MAX_TEXT_LENGTH = 1000
+FIT_OPTIONS = ("method", "kernel", "basis", "multiclass")
+COMPARE_OPTIONS = ("methods", "bases")
+COLUMN_USES = ("drop", "category", "text")
 
 
 def steps(asked: dict, described: dict) -> Callable[[str], list[JobStep]]:
@@ -23,7 +23,7 @@ def steps(asked: dict, described: dict) -> Callable[[str], list[JobStep]]:
     if command not in ("fit", "compare"):
         raise ValueError(f"The studio can fit or compare, not {str(command)[:40]!r}.")
     options = _columns(asked, described)
-    for name in FIT if command == "fit" else COMPARE:
+    for name in FIT_OPTIONS if command == "fit" else COMPARE_OPTIONS:
         if (value := asked.get(name)) not in (None, ""):
             options.append(f"--{name}={_text(name, value)}")
     if command == "compare":
@@ -63,7 +63,7 @@ def _columns(asked: dict, described: dict) -> list[str]:
     if asked.get("target") is None:
         raise ValueError("Which column holds the labels? Choose the target.")
     found = [column("target", asked["target"])]
-    for use in USES:
+    for use in COLUMN_USES:
         names = asked.get(use) or []
         if not isinstance(names, list):
             raise ValueError(f"{use} must be a list of columns.")
@@ -93,6 +93,6 @@ def _number(name: str, value: Any) -> float:
 
 
 def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST or "\0" in value:
+    if not isinstance(value, str) or len(value) > MAX_TEXT_LENGTH or "\0" in value:
         raise ValueError(f"{name} must be a word.")
     return value

@@ -11,12 +11,12 @@ import sys
 from typing import Any
 
 # What is told of a file: a page is for people.
-FIRST_ROWS = 20
-MOST_COLUMNS = 1000
-WIDEST_PREVIEW = 40
-LONGEST_WORD = 80
+PREVIEW_ROWS = 20
+MAX_DESCRIBED_COLUMNS = 1000
+MAX_PREVIEW_COLUMNS = 40
+MAX_WORD_LENGTH = 80
 # A column with no more different values than this may well be the target.
-FEW = 20
+MAX_TARGET_VALUES = 20
 
 
 def describe(path: str) -> dict:
@@ -34,7 +34,7 @@ def describe(path: str) -> dict:
         return described | _matrix(X, y)
     table = read_table(source)
     columns = _columns(table)
-    shown = table.slice(0, FIRST_ROWS).select(table.schema.names[:WIDEST_PREVIEW])
+    shown = table.slice(0, PREVIEW_ROWS).select(table.schema.names[:MAX_PREVIEW_COLUMNS])
     rows = zip(*(shown.column(j).to_pylist() for j in range(shown.num_columns)), strict=True)
     return described | {
         "rows": table.num_rows,
@@ -50,8 +50,8 @@ def _columns(table) -> list[dict]:
     import pyarrow.compute as pc
 
     names = table.schema.names
-    if len(names) > MOST_COLUMNS:  # labels are often in the last
-        names = [*names[: MOST_COLUMNS - 1], names[-1]]
+    if len(names) > MAX_DESCRIBED_COLUMNS:  # labels are often in the last
+        names = [*names[: MAX_DESCRIBED_COLUMNS - 1], names[-1]]
     learned, left_out = _learned(table, names)
     described = []
     for name in names:
@@ -91,10 +91,12 @@ def _learned(table, names: list[str]) -> tuple[dict[str, str], dict[str, str]]:
 
 def suggested(columns: list[dict]) -> str | None:
     """The column with a usual name; else, from the last on, one of few words or few numbers."""
-    from ...parts.files.labels import USUAL
+    from ...parts.files.labels import TARGET_NAMES
 
-    few = [c for c in columns if c["distinct"] is not None and 2 <= c["distinct"] <= FEW]
-    usual = [c["name"] for c in few if c["name"].lower() in USUAL]
+    few = [
+        c for c in columns if c["distinct"] is not None and 2 <= c["distinct"] <= MAX_TARGET_VALUES
+    ]
+    usual = [c["name"] for c in few if c["name"].lower() in TARGET_NAMES]
     words = [c["name"] for c in few if c["kind"] == "category"]
     ends = [columns[at]["name"] for at in (-1, 0) if columns[at] in few]
     found = [*usual, *ends, *reversed(words), *(c["name"] for c in reversed(few))]
@@ -107,7 +109,7 @@ def _matrix(X, y) -> dict:
     labels, counts = np.unique(y, return_counts=True)
     first = [[word(label), int(count)] for label, count in zip(labels, counts, strict=True)]
     return {"rows": int(X.shape[0]), "width": int(X.shape[1]), "columns": [], "preview": [],
-            "target": None, "classes": first[:FEW]}  # fmt: skip
+            "target": None, "classes": first[:MAX_TARGET_VALUES]}  # fmt: skip
 
 
 def word(value: Any) -> str:
@@ -115,7 +117,7 @@ def word(value: Any) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
-    return text if len(text) <= LONGEST_WORD else text[: LONGEST_WORD - 1] + "…"
+    return text if len(text) <= MAX_WORD_LENGTH else text[: MAX_WORD_LENGTH - 1] + "…"
 
 
 def answer(make, *arguments: str) -> int:

@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 
 from ...core.certify.separability import Separation
-from .methods import UNKNOWN
+from .methods import UNKNOWN_LABEL
 from .task import StudioTask
 
 # A slack below this is the rounding of a point on the margin.
-SLACK = 1e-6
+SLACK_ROUNDING = 1e-6
 # Most seconds of a fit.  Whoever drags a point would rather have an answer with its gap.
-MOST_SECONDS = 2.0
+MAX_FIT_SECONDS = 2.0
 # Closed forms have no tolerance of their own; theirs is that of the iterative solvers.
-TOLERANCE = 1e-6
+CLOSED_FORM_TOL = 1e-6
 
 
 def findings(model: Any, task: StudioTask) -> dict:
     """Numbers and certificate of a fitted model."""
     last = model[-1] if hasattr(model, "steps") else model
     said = model.predict(task.X)
-    undecided = int((said == UNKNOWN).sum())
+    undecided = int((said == UNKNOWN_LABEL).sum())
     return {
         "points": len(task.X),
         "errors": int((said != task.codes).sum()) - undecided,
@@ -85,7 +85,7 @@ def _violations(last: Any) -> int | None:
     machines = getattr(last, "estimators_", [last])
     if not all(hasattr(machine, "slack_") for machine in machines):
         return None
-    return int(sum((machine.slack_ > SLACK).sum() for machine in machines))
+    return int(sum((machine.slack_ > SLACK_ROUNDING).sum() for machine in machines))
 
 
 def _support(last: Any) -> dict[str, int] | None:
@@ -126,7 +126,7 @@ def _certificate(last: Any) -> dict:
     proof = last.certificate_
     if hasattr(proof, "separates"):
         return _of_run(proof)
-    proved = proof.holds(getattr(last, "tol", TOLERANCE))
+    proved = proof.holds(getattr(last, "tol", CLOSED_FORM_TOL))
     return {
         "verdict": f"{_verdict(proved)} · relative gap {_exponent(proof.relative_gap)}",
         "words": f"{proof}", "proved": proved, "gap": _plain(proof.relative_gap),
@@ -134,7 +134,7 @@ def _certificate(last: Any) -> dict:
 
 
 def _verdict(proved: bool) -> str:
-    return "Proved" if proved else f"Not proved in the {MOST_SECONDS:g} s a fit may take"
+    return "Proved" if proved else f"Not proved in the {MAX_FIT_SECONDS:g} s a fit may take"
 
 
 def _of_many(proofs: list, tol: float) -> dict:

@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-POLICY = (
+CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-HEADERS = {
-    b"content-security-policy": POLICY.encode(),
+SECURITY_HEADERS = {
+    b"content-security-policy": CONTENT_POLICY.encode(),
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"no-referrer",
     b"cache-control": b"no-cache",  # asked again each time, answered from the cache if unchanged
@@ -27,7 +27,7 @@ HEADERS = {
     b"cross-origin-resource-policy": b"same-origin",
 }
 # Two thousand points are about 100 kB.
-MOST_BYTES = 500_000
+MAX_REQUEST_BYTES = 500_000
 
 
 class Guard:
@@ -48,11 +48,11 @@ class Guard:
             if message["type"] == "http.response.start":
                 own = message.get("headers", [])
                 given = {name for name, _ in own}  # a report has a policy of its own
-                more = [pair for pair in HEADERS.items() if pair[0] not in given]
+                more = [pair for pair in SECURITY_HEADERS.items() if pair[0] not in given]
                 message["headers"] = [*own, *more]
             await send(message)
 
-        most = self.limits.get(scope["path"], MOST_BYTES)
+        most = self.limits.get(scope["path"], MAX_REQUEST_BYTES)
         complaint = self._complaint(scope, most)
         if complaint is not None:
             await refuse(send_guarded, *complaint)

@@ -14,13 +14,13 @@ from pathlib import Path
 from starlette.exceptions import HTTPException
 
 from .child import Child
-from .uploads import IDLE, Upload, Uploads, link
+from .uploads import MAX_IDLE_SECONDS, Upload, Uploads, link
 
-RUNNING = 2
-LONGEST_LINE = 20
+MAX_RUNNING_JOBS = 2
+MAX_WAITING_JOBS = 20
 # Results kept at a time, and seconds that a job may take.
-MOST_JOBS = 40
-SECONDS = 3600
+MAX_KEPT_JOBS = 40
+MAX_JOB_SECONDS = 3600
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Job:
     def _run(self) -> None:
         for step in self.steps:
             self.words = step.words
-            self.child = Child(step.arguments, self.folder, SECONDS)
+            self.child = Child(step.arguments, self.folder, MAX_JOB_SECONDS)
             if self.cancelled:
                 return
             code = self.child.run()
@@ -114,14 +114,14 @@ class Jobs:
 
     def __init__(self, uploads: Uploads):
         self.uploads = uploads
-        self.pool = ThreadPoolExecutor(RUNNING, thread_name_prefix="studio-job")
+        self.pool = ThreadPoolExecutor(MAX_RUNNING_JOBS, thread_name_prefix="studio-job")
         self.known: dict[str, Job] = {}
         self._turn = threading.Lock()
 
     def ask(self, upload: Upload, steps: Callable[[str], list[JobStep]]) -> Job:
         """A new job at the end of the line; ``steps`` of the name that its file has."""
         with self._turn:
-            if sum(job.state == "waiting" for job in self.known.values()) >= LONGEST_LINE:
+            if sum(job.state == "waiting" for job in self.known.values()) >= MAX_WAITING_JOBS:
                 raise HTTPException(503, "Too many jobs are in line. Try again in a moment.")
             self._tidy()
             token, folder = self.uploads.room()
@@ -174,9 +174,9 @@ class Jobs:
         """Old results go: those unused for long, and the oldest of too many."""
         now = time.monotonic()
         over = sorted((job for job in self.known.values() if job.over), key=lambda job: job.used)
-        many = len(self.known) + 1 - MOST_JOBS
+        many = len(self.known) + 1 - MAX_KEPT_JOBS
         for count, job in enumerate(over):
-            if count < many or now - job.used > IDLE:
+            if count < many or now - job.used > MAX_IDLE_SECONDS:
                 self.forget(job.token)
 
     def close(self) -> None:

@@ -9,17 +9,17 @@ from ...models.registry import estimator_class
 from .parameters import PARAMETERS, Parameter
 
 # A perceptron on inseparable data never stops; after so many passes the page has seen enough.
-PASSES = 200
+MAX_PERCEPTRON_PASSES = 200
 # The kernel perceptron pays for every pass with a row of kernel values per point.
-KERNEL_PASSES = 50
+MAX_KERNEL_PASSES = 50
 # The label of regions that no class, or more than one, claims.
-UNKNOWN = -1
+UNKNOWN_LABEL = -1
 
 
 # What a knob is called by the estimator.
 PARAMETER = {"rule": "multiclass", "duels": "multiclass", "seed": "random_state"}
 BASIS_KNOBS = ("basis", "degree", "gamma", "centers")
-KERNEL_KNOBS = ("kernel", "degree", "gamma")
+KERNEL_PARAMETERS = ("kernel", "degree", "gamma")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class StudioMethod:
         given = {
             PARAMETER.get(knob, knob): values[knob]
             for knob in self.knobs
-            if knob not in (*KERNEL_KNOBS, "hard")
+            if knob not in (*KERNEL_PARAMETERS, "hard")
         }
         if not self.bases:
             given |= _kernel(values)
@@ -85,50 +85,54 @@ def _kernel(v: dict[str, Any]) -> dict[str, Any]:
     return {"kernel": "rbf", "gamma": v["gamma"]} if v["kernel"] == "rbf" else {"kernel": "linear"}
 
 
-RUNS, MACHINES, MANY = "Perceptrons", "Support vector machines", "Many classes by two"
-CLOSED, KERNELISED = "Probabilities and closed forms", "Kernels"
-RUN = {"max_passes": PASSES, "explain": True}
+PERCEPTRON_GROUP, SVM_GROUP, REDUCTION_GROUP = (
+    "Perceptrons",
+    "Support vector machines",
+    "Many classes by two",
+)
+CLOSED_FORM_GROUP, KERNEL_GROUP = "Probabilities and closed forms", "Kernels"
+RUN = {"max_passes": MAX_PERCEPTRON_PASSES, "explain": True}
 
-METHODS = {
+STUDIO_METHODS = {
     method.name: method
     for method in (
-        StudioMethod("perceptron", "Perceptron", RUNS,
+        StudioMethod("perceptron", "Perceptron", PERCEPTRON_GROUP,
                "Corrects the weights at every mistake, until there is none.",
                ("order", "seed"), "Perceptron", RUN),
-        StudioMethod("averaged", "Averaged perceptron", RUNS,
+        StudioMethod("averaged", "Averaged perceptron", PERCEPTRON_GROUP,
                "Predicts with the mean of all the weights it ever had.",
                ("order", "seed"), "Perceptron", RUN | {"average": True}),
-        StudioMethod("margin", "Margin perceptron", RUNS,
+        StudioMethod("margin", "Margin perceptron", PERCEPTRON_GROUP,
                "Also corrects points that are right by too little.",
                ("margin", "order", "seed"), "Perceptron", RUN),
-        StudioMethod("hard", "Hard margin", MACHINES,
+        StudioMethod("hard", "Hard margin", SVM_GROUP,
                "The widest street between the classes, or a proof that there is none.",
                ("rule",), "LinearSVM", {"C": float("inf")}),
-        StudioMethod("svm", "Soft-margin SVM", MACHINES,
+        StudioMethod("svm", "Soft-margin SVM", SVM_GROUP,
                "A wide street, and a price C for every point that stands in it.",
                ("C", "loss", "rule"), "LinearSVM"),
-        StudioMethod("one-vs-rest", "One against the rest", MANY,
+        StudioMethod("one-vs-rest", "One against the rest", REDUCTION_GROUP,
                "One SVM per class. Where none or several say yes, the answer is unknown.",
-               ("C", "loss"), "OneVsRest", {"unknown": UNKNOWN}, "LinearSVM"),
-        StudioMethod("one-vs-one", "One against one", MANY,
+               ("C", "loss"), "OneVsRest", {"unknown": UNKNOWN_LABEL}, "LinearSVM"),
+        StudioMethod("one-vs-one", "One against one", REDUCTION_GROUP,
                "One SVM per pair. Where no class wins all its duels, the answer is unknown.",
-               ("C", "loss"), "OneVsOne", {"unknown": UNKNOWN}, "LinearSVM"),
-        StudioMethod("logistic", "Logistic regression, softmax", CLOSED,
+               ("C", "loss"), "OneVsOne", {"unknown": UNKNOWN_LABEL}, "LinearSVM"),
+        StudioMethod("logistic", "Logistic regression, softmax", CLOSED_FORM_GROUP,
                "Scores become probabilities; no point is ever quite free.",
                ("C",), "LogisticRegression"),
-        StudioMethod("least-squares", "Least squares", CLOSED,
+        StudioMethod("least-squares", "Least squares", CLOSED_FORM_GROUP,
                "Aims at ±1, and so charges points for being far on the right side.",
                ("alpha",), "LeastSquaresClassifier"),
-        StudioMethod("fisher", "Fisher's discriminant", CLOSED,
+        StudioMethod("fisher", "Fisher's discriminant", CLOSED_FORM_GROUP,
                "The direction that spreads the means most for the spread within.",
                ("covariance",), "FisherDiscriminant"),
-        StudioMethod("kernel-svm", "Kernel SVM", KERNELISED,
+        StudioMethod("kernel-svm", "Kernel SVM", KERNEL_GROUP,
                "The same street, in the space of a kernel.",
-               ("C", "hard", *KERNEL_KNOBS, "duels"), "KernelSVM"),
-        StudioMethod("kernel-perceptron", "Kernel perceptron", KERNELISED,
+               ("C", "hard", *KERNEL_PARAMETERS, "duels"), "KernelSVM"),
+        StudioMethod("kernel-perceptron", "Kernel perceptron", KERNEL_GROUP,
                "Counts mistakes instead of adding up weights.",
-               (*KERNEL_KNOBS, "order", "seed"), "KernelPerceptron",
-               {"max_passes": KERNEL_PASSES}),
+               (*KERNEL_PARAMETERS, "order", "seed"), "KernelPerceptron",
+               {"max_passes": MAX_KERNEL_PASSES}),
     )
 }  # fmt: skip
 
@@ -139,7 +143,7 @@ def catalogue() -> dict:
         "methods": [
             {"name": m.name, "title": m.title, "group": m.group, "words": m.words,
              "parameters": [p.name for p in m.parameters], "kernelised": not m.bases}
-            for m in METHODS.values()
+            for m in STUDIO_METHODS.values()
         ],
         "parameters": {p.name: p.to_dict() for p in PARAMETERS.values()},
     }  # fmt: skip

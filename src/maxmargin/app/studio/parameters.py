@@ -57,21 +57,21 @@ def _short(value: Any) -> str:
     return text if len(text) <= 40 else text[:40] + "…"
 
 
-KERNELS = {"linear": "linear", "poly": "polynomial", "rbf": "radial (rbf)"}
-BASES = {
+KERNEL_CHOICES = {"linear": "linear", "poly": "polynomial", "rbf": "radial (rbf)"}
+BASIS_CHOICES = {
     "none": "as they are",
     "quadratic": "quadratic",
     "polynomial": "polynomial",
     "polar": "polar (about mean)",
     "radial": "radial bumps",
 }
-RULES = {
+MULTICLASS_CHOICES = {
     "max": "max: worst rival",
     "sum": "sum: all rivals",
     "rest": "rest: one by one",
     "pairs": "pairs: duels",
 }
-ORDERS = {"cycle": "as drawn", "shuffle": "shuffled once", "random": "at random"}
+ORDER_CHOICES = {"cycle": "as drawn", "shuffle": "shuffled once", "random": "at random"}
 
 PARAMETERS = {
     parameter.name: parameter
@@ -81,10 +81,12 @@ PARAMETERS = {
         Parameter("hard", "hard margin (C = ∞)", "switch", False),
         Parameter("loss", "Loss", "choice", "hinge",
                   choices={"hinge": "hinge", "squared_hinge": "squared hinge"}),
-        Parameter("rule", "A point pays for", "choice", "max", choices=RULES, many=True),
+        Parameter("rule", "A point pays for", "choice", "max", choices=MULTICLASS_CHOICES,
+                  many=True),
         Parameter("duels", "Classes by", "choice", "pairs", many=True,
-                  choices={"pairs": RULES["pairs"], "rest": RULES["rest"]}),
-        Parameter("order", "Order of the points", "choice", "cycle", choices=ORDERS),
+                  choices={"pairs": MULTICLASS_CHOICES["pairs"],
+                  "rest": MULTICLASS_CHOICES["rest"]}),
+        Parameter("order", "Order of the points", "choice", "cycle", choices=ORDER_CHOICES),
         Parameter("seed", "Seed of the order", "whole", 0, 0, 99),
         Parameter("margin", "Update if score ≤", "number", 1.0, 0.0, 10.0, 0.1),
         Parameter("rate", "Learning rate η", "number", 1.0, 0.05, 5.0, 0.05),
@@ -92,10 +94,10 @@ PARAMETERS = {
         Parameter("alpha", "Ridge α", "number", 0.0, 0.0, 100.0, 0.5),
         Parameter("covariance", "Spread within classes", "choice", "within",
                   choices={"within": "counts", "none": "ignored"}),
-        Parameter("kernel", "Kernel", "choice", "rbf", choices=KERNELS),
+        Parameter("kernel", "Kernel", "choice", "rbf", choices=KERNEL_CHOICES),
         Parameter("gamma", "γ, how local", "log", 1.0, 1e-2, 1e2, 0.05),
         Parameter("degree", "Degree", "whole", 3, 2, 6),
-        Parameter("basis", "Features", "choice", "none", choices=BASES,
+        Parameter("basis", "Features", "choice", "none", choices=BASIS_CHOICES,
                   words="The method sees φ(x) instead of x."),
         Parameter("centers", "Bumps", "whole", 20, 2, 50),
     )

@@ -14,11 +14,11 @@ from .task import StudioTask
 
 # Places of the grid, in each direction, on which what is not linear is followed: while a point
 # is dragged, and when it is let go.
-COARSE, FINE = 60, 150
+COARSE_GRID, FINE_GRID = 60, 150
 # Rings of the proof, in pixels: of the largest weight, and of one that is hardly there.
-LARGEST_RING, SMALLEST_RING = 22.0, 8.0
+MAX_RING_PIXELS, MIN_RING_PIXELS = 22.0, 8.0
 # Digits of a coordinate, from that of the window's size on: a hundredth of a pixel.
-DIGITS = 5
+COORDINATE_DIGITS = 5
 
 
 def picture_of(model: Any, task: StudioTask, rival: Any = None) -> dict:
@@ -32,7 +32,7 @@ def picture_of(model: Any, task: StudioTask, rival: Any = None) -> dict:
 
 
 def _view(model: Any, task: StudioTask):
-    grid = COARSE if task.hurry else FINE
+    grid = COARSE_GRID if task.hurry else FINE_GRID
     return boundary_view(
         model, task.X, task.codes, feature_names=task.names, window=task.window, grid=grid
     )
@@ -57,7 +57,7 @@ def proof_picture(proof: Separation, task: StudioTask) -> dict:
     share = weights if weights.ndim == 1 else weights.sum(axis=1)
     used = np.flatnonzero(share)
     size = np.sqrt(share[used] / share[used].max(initial=1e-300))
-    radius = SMALLEST_RING + (LARGEST_RING - SMALLEST_RING) * size
+    radius = MIN_RING_PIXELS + (MAX_RING_PIXELS - MIN_RING_PIXELS) * size
     marks: list[Mark] = [
         Points(task.X[[i], 0], task.X[[i], 1], "bad", None, size=r, hollow=True)
         for i, r in zip(used, radius.tolist(), strict=True)
@@ -101,7 +101,7 @@ def _scene(task: StudioTask, marks: list[Mark], words: str) -> Scene:
 def _sent(scene: Scene, task: StudioTask) -> dict:
     """The scene for the page, without digits that no screen shows."""
     left, right, bottom, top = task.window
-    places = DIGITS - int(np.floor(np.log10(min(right - left, top - bottom))))
+    places = COORDINATE_DIGITS - int(np.floor(np.log10(min(right - left, top - bottom))))
 
     def short(value: Any) -> Any:
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":

@@ -119,7 +119,7 @@ def spirals() -> Drawn:
     return X + 0.07 * rng.standard_normal(X.shape), codes
 
 
-PETALS = ("sepal width (cm)", "petal width (cm)")
+IRIS_AXIS_NAMES = ("sepal width (cm)", "petal width (cm)")
 
 PICTURES = {
     picture.name: picture
@@ -128,12 +128,13 @@ PICTURES = {
                 eighty_five, ("minus", "plus"), method="hard"),
         Picture("iris-pair", "Iris pair",
                 "Two kinds of iris, a wide street between them.",
-                iris([0, 1], [1, 3]), ("setosa", "versicolor"), PETALS, values={"C": 10.0}),
+                iris([0, 1], [1, 3]), ("setosa", "versicolor"), IRIS_AXIS_NAMES,
+                values={"C": 10.0}),
         Picture("iris-hard", "Iris overlap",
                 "Not separable: the hard margin answers with a proof.",
-                iris([1, 2], [1, 3]), ("versicolor", "virginica"), PETALS),
+                iris([1, 2], [1, 3]), ("versicolor", "virginica"), IRIS_AXIS_NAMES),
         Picture("iris-three", "Irises", "One weight vector for each kind.",
-                iris([0, 1, 2], [1, 3]), ("setosa", "versicolor", "virginica"), PETALS),
+                iris([0, 1, 2], [1, 3]), ("setosa", "versicolor", "virginica"), IRIS_AXIS_NAMES),
         Picture("wine", "Wine", "Two wines that overlap: slack is needed.",
                 wine, ("Barolo", "Grignolino"), ("alcohol (%)", "flavanoids")),
         Picture("overlap", "Clouds", "Move C and watch the street widen.",

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.certify.separability import NotSeparableError
 from .code import program
-from .findings import MOST_SECONDS, findings, inseparable
+from .findings import MAX_FIT_SECONDS, findings, inseparable
 from .picture import picture_of, proof_picture
 from .task import StudioTask
 from .warm import warm
@@ -46,7 +46,7 @@ def limited(model: Any, hurry: bool) -> Any:
 
     In a hurry a perceptron does without its proof, which takes longer than its run.
     """
-    last = {"max_seconds": MOST_SECONDS} | ({"explain": False} if hurry else {})
+    last = {"max_seconds": MAX_FIT_SECONDS} | ({"explain": False} if hurry else {})
     names = {name: name.split("__")[-1] for name in model.get_params()}
     return model.set_params(**{name: last[end] for name, end in names.items() if end in last})
 

@@ -16,9 +16,9 @@ from .your_data import Workshop
 
 HOST = "127.0.0.1"
 # Ports tried after the usual one before giving up.
-NEIGHBOURS = 20
+MAX_PORTS_TRIED = 20
 # A solve takes two seconds at most; whoever presses Ctrl-C does not wait for it.
-PATIENCE = 1
+SHUTDOWN_SECONDS = 1
 
 
 def serve(
@@ -40,7 +40,7 @@ def serve(
     )
     config = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off",
-        timeout_graceful_shutdown=PATIENCE, server_header=False,
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS, server_header=False,
     )  # fmt: skip
     server = Server(config, address, browser, workshop, prepare)
     try:
@@ -85,7 +85,7 @@ class Server(uvicorn.Server):
 
 def listen(port: int | None, usual: int) -> socket.socket:
     """A socket on loopback: at the port asked for, or at the first free one from the usual."""
-    tried = [port] if port is not None else range(usual, usual + NEIGHBOURS)
+    tried = [port] if port is not None else range(usual, usual + MAX_PORTS_TRIED)
     for candidate in tried:
         if not 0 <= candidate <= 65535:
             raise ValueError(f"--port must be from 0 to 65535, got {candidate}.")
@@ -105,4 +105,6 @@ def listen(port: int | None, usual: int) -> socket.socket:
             f"Port {port} cannot be used ({reason}). Choose another, or leave --port out and the "
             "studio finds one."
         )
-    raise ValueError(f"None of the ports {usual} to {usual + NEIGHBOURS - 1} is free. Use --port.")
+    raise ValueError(
+        f"None of the ports {usual} to {usual + MAX_PORTS_TRIED - 1} is free. Use --port."
+    )

@@ -25,11 +25,11 @@ from starlette.staticfiles import StaticFiles
 
 from .guard import Guard
 
-STATIC = Path(__file__).parent / "static"
+STATIC_FOLDER = Path(__file__).parent / "static"
 # Two solve while the others wait in line, each page with at most one question at a time.
-SOLVERS = 2
+SOLVER_THREADS = 2
 # Longer lines would be answered after their pages have gone.
-LONGEST_LINE = 200
+MAX_WAITING_QUESTIONS = 200
 
 Question = Callable[[dict], dict]
 _prepared = threading.Event()
@@ -68,7 +68,7 @@ def application(
             for path, where in QUESTIONS.items()
         ),
         *more,
-        Mount("/static", StaticFiles(directory=STATIC)),
+        Mount("/static", StaticFiles(directory=STATIC_FOLDER)),
     ]
     handlers: dict[Any, Any] = {
         HTTPException: _say, ClientDisconnect: _shrug, Exception: _apologise,
@@ -81,13 +81,13 @@ class SolverQueue:
     """The line of questions in front of the solvers."""
 
     def __init__(self) -> None:
-        self.pool = ThreadPoolExecutor(SOLVERS, thread_name_prefix="studio")
+        self.pool = ThreadPoolExecutor(SOLVER_THREADS, thread_name_prefix="studio")
         self.waiting = 0
 
     def answer(self, body: Question) -> Callable:
         async def endpoint(request: Request) -> Response:
             asked = await question(request)
-            if self.waiting >= LONGEST_LINE:
+            if self.waiting >= MAX_WAITING_QUESTIONS:
                 raise HTTPException(503, "Too many pages ask at once. Try again in a moment.")
             self.waiting += 1
             try:
@@ -133,7 +133,7 @@ def _parse(body: bytes) -> dict:
 
 
 async def _page(request: Request) -> Response:
-    return Response((STATIC / "index.html").read_bytes(), media_type="text/html")
+    return Response((STATIC_FOLDER / "index.html").read_bytes(), media_type="text/html")
 
 
 async def _catalogue(request: Request) -> Response:

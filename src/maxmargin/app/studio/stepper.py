@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from ...show.scene import to_json
 from ...show.views.perceptron_run import PerceptronRun, perceptron_run
-from .methods import PASSES
+from .methods import MAX_PERCEPTRON_PASSES
 from .parameters import PARAMETERS
 from .task import StudioTask
 
 # More updates than anyone will step through; the run says in words that it went on.
-MOST_UPDATES = 500
-KNOBS = ("order", "seed", "rate", "least")
+MAX_STEPPED_UPDATES = 500
+PERCEPTRON_PARAMETERS = ("order", "seed", "rate", "least")
 
 
 def steps(asked: dict) -> dict:
@@ -22,11 +22,13 @@ def steps(asked: dict) -> dict:
         raise ValueError("Draw points of at least two classes in the playground first.")
     given = asked.get("values", {})
     order, seed, rate, least = (
-        PARAMETERS[name].check(given.get(name, PARAMETERS[name].default)) for name in KNOBS
+        PARAMETERS[name].check(given.get(name, PARAMETERS[name].default))
+        for name in PERCEPTRON_PARAMETERS
     )
     run = perceptron_run(
-        task.X, task.codes, most=MOST_UPDATES, feature_names=task.names,
-        order=order, random_state=seed, learning_rate=rate, margin=least, max_passes=PASSES,
+        task.X, task.codes, most=MAX_STEPPED_UPDATES, feature_names=task.names,
+        order=order, random_state=seed, learning_rate=rate, margin=least,
+        max_passes=MAX_PERCEPTRON_PASSES,
     )  # fmt: skip
     run = replace(run, classes=tuple(task.labels[c] for c in task.present))
     return {

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .methods import METHODS, StudioMethod
+from .methods import STUDIO_METHODS, StudioMethod
 
-MOST_POINTS = 2000
-MOST_CLASSES = 5
-MOST_LETTERS = 60
+MAX_DRAWN_POINTS = 2000
+MAX_DRAWN_CLASSES = 5
+MAX_LABEL_LETTERS = 60
 # Coordinates beyond this are no drawing, and their cubes leave float64's comfortable range.
-LARGEST = 1e9
+MAX_COORDINATE = 1e9
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class StudioTask:
     def of(cls, asked: Any) -> StudioTask:
         if not isinstance(asked, dict):
             raise ValueError("A request must be an object with points, labels and a method.")
-        labels = _words(asked.get("labels"), "labels", MOST_CLASSES)
+        labels = _words(asked.get("labels"), "labels", MAX_DRAWN_CLASSES)
         X, codes = _points(asked.get("points"), len(labels))
         first, second = _words(asked.get("names", ["x", "y"]), "names", 2, least=2)
         method = _method(asked.get("method"))
@@ -63,9 +63,9 @@ class StudioTask:
 
 
 def _method(name: Any) -> StudioMethod:
-    if not isinstance(name, str) or name not in METHODS:
-        raise ValueError(f"There is no method {str(name)[:40]!r}; have {[*METHODS]}.")
-    return METHODS[name]
+    if not isinstance(name, str) or name not in STUDIO_METHODS:
+        raise ValueError(f"There is no method {str(name)[:40]!r}; have {[*STUDIO_METHODS]}.")
+    return STUDIO_METHODS[name]
 
 
 def _values(given: Any, method: StudioMethod) -> dict[str, Any]:
@@ -78,25 +78,27 @@ def _values(given: Any, method: StudioMethod) -> dict[str, Any]:
 def _words(given: Any, what: str, most: int, least: int = 1) -> list[str]:
     if not isinstance(given, list) or not least <= len(given) <= most:
         raise ValueError(f"{what} must be a list of {least} to {most} words.")
-    if not all(isinstance(word, str) and len(word) <= MOST_LETTERS for word in given):
-        raise ValueError(f"{what} must be words of at most {MOST_LETTERS} letters.")
+    if not all(isinstance(word, str) and len(word) <= MAX_LABEL_LETTERS for word in given):
+        raise ValueError(f"{what} must be words of at most {MAX_LABEL_LETTERS} letters.")
     return given
 
 
 def _number(value: Any) -> bool:
     """True and false are no coordinates, though Python counts them among the numbers."""
-    return type(value) in (int, float) and math.isfinite(value) and abs(value) <= LARGEST
+    return type(value) in (int, float) and math.isfinite(value) and abs(value) <= MAX_COORDINATE
 
 
 def _points(given: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
-    if not isinstance(given, list) or len(given) > MOST_POINTS:
-        raise ValueError(f"points must be a list of at most {MOST_POINTS} points [x, y, class].")
+    if not isinstance(given, list) or len(given) > MAX_DRAWN_POINTS:
+        raise ValueError(
+            f"points must be a list of at most {MAX_DRAWN_POINTS} points [x, y, class]."
+        )
     for place, point in enumerate(given):
         if not isinstance(point, list) or len(point) != 3:
             raise ValueError(f"Point {place + 1} must be [x, y, class].")
         if not (_number(point[0]) and _number(point[1])):
             raise ValueError(
-                f"Point {place + 1} must lie at two finite numbers of at most {LARGEST:g}."
+                f"Point {place + 1} must lie at two finite numbers of at most {MAX_COORDINATE:g}."
             )
         if type(point[2]) is not int or not 0 <= point[2] < k:
             raise ValueError(f"The class of point {place + 1} must be a number from 0 to {k - 1}.")

@@ -21,11 +21,11 @@ from starlette.exceptions import HTTPException
 from ...parts.files.source import COMPRESSED, FORMATS
 
 # Files kept at a time, and how long without being asked for, in seconds.
-MOST_FILES = 20
-IDLE = 2 * 3600
-LONGEST_STEM = 40
-LONGEST_NAME = 120
-MODEL = ".maxmargin"
+MAX_KEPT_FILES = 20
+MAX_IDLE_SECONDS = 2 * 3600
+MAX_STEM_LENGTH = 40
+MAX_FILE_NAME_LENGTH = 120
+MODEL_SUFFIX = ".maxmargin"
 
 
 @dataclass
@@ -45,9 +45,9 @@ def stored_name(name: str) -> str:
     last = name.replace("\\", "/").rpartition("/")[2]
     parts = last.lower().split(".")
     suffixes = [f".{part}" for part in parts[1:][-2:]]
-    known = [s for s in suffixes if s in FORMATS or s in COMPRESSED or s == MODEL]
+    known = [s for s in suffixes if s in FORMATS or s in COMPRESSED or s == MODEL_SUFFIX]
     stem = last.partition(".")[0]
-    plain = "".join(c if c.isalnum() or c in "-_" else "_" for c in stem)[:LONGEST_STEM]
+    plain = "".join(c if c.isalnum() or c in "-_" else "_" for c in stem)[:MAX_STEM_LENGTH]
     return (plain.strip("-_") or "data") + "".join(known)
 
 
@@ -78,7 +78,7 @@ class Uploads:
         """Write what arrives; what does not arrive whole leaves nothing behind."""
         self._make_room()
         token, place = self.room()
-        upload = Upload(token, name[:LONGEST_NAME], place / stored_name(name))
+        upload = Upload(token, name[:MAX_FILE_NAME_LENGTH], place / stored_name(name))
         self._kept[token] = upload
         try:
             with upload.path.open("wb") as file:
@@ -102,7 +102,7 @@ class Uploads:
         if upload is None:
             raise HTTPException(
                 404, "The studio no longer has this file. Drop it again, please: files are kept "
-                f"for {IDLE // 3600} hours without use.",
+                f"for {MAX_IDLE_SECONDS // 3600} hours without use.",
             )  # fmt: skip
         upload.used = time.monotonic()
         return upload
@@ -116,13 +116,13 @@ class Uploads:
         """Forget what nobody has asked for in a long time."""
         now = time.monotonic() if now is None else now
         for upload in list(self._kept.values()):
-            if not upload.busy and now - upload.used > IDLE:
+            if not upload.busy and now - upload.used > MAX_IDLE_SECONDS:
                 self.forget(upload.token)
 
     def _make_room(self) -> None:
         """For one more: the one unused for longest goes."""
         self.sweep()
-        while len(self._kept) >= MOST_FILES:
+        while len(self._kept) >= MAX_KEPT_FILES:
             idle = [upload for upload in self._kept.values() if not upload.busy]
             if not idle:
                 raise HTTPException(503, "Too many files are in use. Try again in a moment.")

@@ -9,15 +9,17 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from .methods import METHODS
+from .methods import STUDIO_METHODS
 from .task import StudioTask
 
 _turn = threading.Lock()
 _warm: set[tuple] = set()
 
 # Two and three classes that overlap, so that every path through a solver is taken.
-CORNERS = [[0.0, 0.0, 0], [1.0, 0.2, 0], [3.0, 3.1, 1], [4.0, 3.0, 1], [0.5, 4.0, 2], [1.0, 5.0, 2],
-           [0.9, 0.1, 1], [3.2, 2.9, 0], [0.7, 4.5, 0]]  # fmt: skip
+WARM_UP_POINTS = [
+    [0.0, 0.0, 0], [1.0, 0.2, 0], [3.0, 3.1, 1], [4.0, 3.0, 1], [0.5, 4.0, 2], [1.0, 5.0, 2],
+    [0.9, 0.1, 1], [3.2, 2.9, 0], [0.7, 4.5, 0],
+]  # fmt: skip
 
 
 def warm(method: str, classes: int, values: Mapping[str, Any] | None = None) -> None:
@@ -35,7 +37,7 @@ def warm(method: str, classes: int, values: Mapping[str, Any] | None = None) -> 
 
 
 def _fit_once(method: str, classes: int, chosen: dict[str, Any]) -> None:
-    points = [point for point in CORNERS if point[2] < classes]
+    points = [point for point in WARM_UP_POINTS if point[2] < classes]
     task = StudioTask.of(
         {"points": points, "labels": ["a", "b", "c"], "method": method, "values": chosen}
     )
@@ -51,8 +53,8 @@ def warm_all() -> None:
     What is not proved is said in the page; the terminal need not repeat it at every drag.
     """
     warnings.simplefilter("ignore", ConvergenceWarning)
-    first = ["svm", *(name for name in METHODS if name != "svm")]
+    first = ["svm", *(name for name in STUDIO_METHODS if name != "svm")]
     for classes in (2, 3):
         for name in first:
-            defaults = {p.name: p.default for p in METHODS[name].parameters}
+            defaults = {p.name: p.default for p in STUDIO_METHODS[name].parameters}
             warm(name, classes, defaults)

@@ -11,8 +11,8 @@ import numpy as np
 
 from .describe import answer, word
 
-MOST_ROWS = 2000
-MOST_COLUMNS = 8
+MAX_WORST_ROWS = 2000
+MAX_WORST_COLUMNS = 8
 
 
 def worst(model_file: str, data_file: str) -> dict:
@@ -29,9 +29,9 @@ def worst(model_file: str, data_file: str) -> dict:
     predicted = classes[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
     lead, true = leads(model.model, f, data.y)
     wrong = predicted != data.y
-    order = np.lexsort((lead, ~wrong))[:MOST_ROWS]
+    order = np.lexsort((lead, ~wrong))[:MAX_WORST_ROWS]
     places = order if data.numbers is None else data.numbers[order]
-    names = [c.name for c in model.preparation.columns][:MOST_COLUMNS] if data.is_table else []
+    names = [c.name for c in model.preparation.columns][:MAX_WORST_COLUMNS] if data.is_table else []
     values = [data.rows.column(name).take(order).to_pylist() for name in names]
     return {
         "rows": [

@@ -19,15 +19,15 @@ from .child import Child
 from .commands import steps
 from .jobs import Job, Jobs
 from .server import answers, question
-from .uploads import MODEL, Upload, Uploads
+from .uploads import MODEL_SUFFIX, Upload, Uploads
 
-MEGA = 1_000_000
-FILES, MODELS = "/data/files", "/data/models"
+BYTES_PER_MEGABYTE = 1_000_000
+FILES_PATH, MODELS_PATH = "/data/files", "/data/models"
 # Looking at a file takes seconds, and does not wait behind fits that take hours.
-LOOKING = 2
-LOOK_SECONDS = 120
+LOOK_THREADS = 2
+MAX_LOOK_SECONDS = 120
 # Classes whose coefficients are told.
-MOST_CLASSES = 30
+MAX_COEFFICIENT_CLASSES = 30
 # A report may style itself; it runs nothing, loads nothing, and is shown by our page only.
 REPORT_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
@@ -39,19 +39,19 @@ class Workshop:
     """Files, jobs, and the routes to them; ``close`` ends and removes everything."""
 
     def __init__(self, megabytes: float):
-        self.most = int(megabytes * MEGA)
+        self.most = int(megabytes * BYTES_PER_MEGABYTE)
         self.uploads = Uploads()
         self.jobs = Jobs(self.uploads)
-        self.looking = ThreadPoolExecutor(LOOKING, thread_name_prefix="studio-look")
+        self.looking = ThreadPoolExecutor(LOOK_THREADS, thread_name_prefix="studio-look")
         self.children: set[Child] = set()
-        self.limits = {FILES: self.most, MODELS: self.most}
+        self.limits = {FILES_PATH: self.most, MODELS_PATH: self.most}
 
     def routes(self) -> list[Route]:
         return [
             Route("/data/limits", self._limits),
-            Route(FILES, self._file, methods=["POST"]),
-            Route(MODELS, self._model, methods=["POST"]),
-            Route(FILES + "/{token}", self._forget_file, methods=["DELETE"]),
+            Route(FILES_PATH, self._file, methods=["POST"]),
+            Route(MODELS_PATH, self._model, methods=["POST"]),
+            Route(FILES_PATH + "/{token}", self._forget_file, methods=["DELETE"]),
             Route("/data/jobs", self._ask, methods=["POST"]),
             Route("/data/jobs/{token}", self._status, methods=["GET"]),
             Route("/data/jobs/{token}", self._cancel, methods=["DELETE"]),
@@ -87,8 +87,8 @@ class Workshop:
 
     async def _model(self, request: Request) -> Response:
         upload = await self._received(request)
-        if upload.path.suffix != MODEL:  # whatever it is called
-            upload.path = upload.path.rename(upload.path.with_name(f"model{MODEL}"))
+        if upload.path.suffix != MODEL_SUFFIX:  # whatever it is called
+            upload.path = upload.path.rename(upload.path.with_name(f"model{MODEL_SUFFIX}"))
         command = ["maxmargin", "inspect", upload.path.name, "--json", "--top", "50"]
         try:
             result = _cut(await self._look(upload, command))
@@ -98,7 +98,7 @@ class Workshop:
 
     async def _look(self, upload: Upload, arguments: list[str]) -> dict:
         """What a command says of a file; a file it cannot read is forgotten."""
-        child = Child(arguments, upload.path.parent, LOOK_SECONDS)
+        child = Child(arguments, upload.path.parent, MAX_LOOK_SECONDS)
         upload.busy = True
         self.children.add(child)
         try:
@@ -176,7 +176,7 @@ class Workshop:
         return _sent(self._done(request), "report.html", "text/html", kept)
 
     async def _saved(self, request: Request) -> Response:
-        return _sent(self._done(request), f"model{MODEL}", "application/octet-stream", True)
+        return _sent(self._done(request), f"model{MODEL_SUFFIX}", "application/octet-stream", True)
 
 
 def _sent(job: Job, name: str, kind: str, kept: bool) -> Response:
@@ -193,4 +193,4 @@ def _cut(result: dict) -> dict:
     found = result.get("coefficients")
     if not found:
         return result
-    return result | {"coefficients": dict(list(found.items())[:MOST_CLASSES])}
+    return result | {"coefficients": dict(list(found.items())[:MAX_COEFFICIENT_CLASSES])}

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 # Normal quantile of a 95 % interval.
-Z = 1.959963984540054
+INTERVAL_QUANTILE = 1.959963984540054
 # Of more classes than this nobody looks at a table, which has their square in cells.
-MOST_CLASSES = 300
+MAX_CONFUSION_CLASSES = 300
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,14 @@ class Errors:
     @property
     def interval(self) -> tuple[float, float]:
         n, p = self.rows, self.share
-        middle = (p + Z * Z / (2 * n)) / (1 + Z * Z / n)
-        half = Z * np.sqrt(p * (1 - p) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
+        middle = (p + INTERVAL_QUANTILE * INTERVAL_QUANTILE / (2 * n)) / (
+            1 + INTERVAL_QUANTILE * INTERVAL_QUANTILE / n
+        )
+        half = (
+            INTERVAL_QUANTILE
+            * np.sqrt(p * (1 - p) / n + INTERVAL_QUANTILE * INTERVAL_QUANTILE / (4 * n * n))
+            / (1 + INTERVAL_QUANTILE * INTERVAL_QUANTILE / n)
+        )
         return max(0.0, float(middle - half)), min(1.0, float(middle + half))
 
     def __add__(self, other: Errors) -> Errors:
@@ -70,7 +76,7 @@ def judge(estimator, batches: Iterable[tuple[Any, np.ndarray]]) -> Errors:
 
 def count_errors(predicted: np.ndarray, y: np.ndarray, classes=None) -> Errors:
     """Errors, and where they are if the classes are given and y has no others."""
-    few = classes is not None and len(classes) <= MOST_CLASSES
+    few = classes is not None and len(classes) <= MAX_CONFUSION_CLASSES
     known = few and bool(np.isin(y, classes).all())
     table = confusion(predicted, y, classes) if known else None
     return Errors(len(y), int((predicted != y).sum()), table)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...models.registry import ALPHAS, METHODS, Method
+from ...models.registry import METHODS, RIDGE_ALPHAS, Method
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Plan:
         if method.C is not None and C is not None:
             price[method.C] = 1.0 / C if method.C == "alpha" else C
         elif method.C == "alpha" and self.tune:
-            price["alphas"] = ALPHAS
+            price["alphas"] = RIDGE_ALPHAS
         return method.estimator_class()(**self.parameters(seconds), **price)
 
     def parameters(self, seconds: float) -> dict[str, Any]:

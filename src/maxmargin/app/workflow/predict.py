@@ -14,7 +14,7 @@ from ...parts.files.source import Source
 from ...parts.files.tables import stream_table
 
 # Differences of weights computed at once for the distances between k classes.
-MOST_DIFFERENCES = 20_000_000
+MAX_WEIGHT_DIFFERENCES = 20_000_000
 
 
 def stream(
@@ -92,7 +92,7 @@ def _distance(estimator, f: np.ndarray, best: np.ndarray) -> np.ndarray | None:
         return np.abs(f) / norm if norm > 0 else np.abs(f)
     if len(W) != f.shape[1] or getattr(estimator, "multiclass", "") == "pairs":
         return None
-    if len(W) ** 2 * W.shape[1] > MOST_DIFFERENCES:
+    if len(W) ** 2 * W.shape[1] > MAX_WEIGHT_DIFFERENCES:
         return None
     norms = np.linalg.norm(W[:, None] - W[None], axis=2)
     norms[norms == 0.0] = 1.0

@@ -26,7 +26,7 @@ from ...parts.stream.row_buffer import RowBuffer
 from ...parts.stream.rows import StreamedRows
 from ...parts.stream.table_files import Opened, like_training, open_files
 from ...parts.stream.training_summary import summarise_training
-from .judge import MOST_CLASSES, Errors
+from .judge import MAX_CONFUSION_CLASSES, Errors
 from .plan import Plan
 from .rows import TrainingRows, TuningRows
 from .tuning import quietly
@@ -114,7 +114,7 @@ class StreamRows(TrainingRows):
         return quietly(lambda: warn(estimator, result))
 
     def errors(self, estimator) -> Errors:
-        table = self.trained.table if len(self.rows.classes) <= MOST_CLASSES else None
+        table = self.trained.table if len(self.rows.classes) <= MAX_CONFUSION_CLASSES else None
         return Errors(self.rows.n, self.trained.wrong, table)
 
     def classes(self) -> list[list]:

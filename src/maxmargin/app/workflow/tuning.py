@@ -12,9 +12,9 @@ import numpy as np
 from ...models.registry import Method
 from ...models.tune.stratified_folds import stratified_folds
 
-CS = np.logspace(-3, 3, 13)
+TUNING_CS = np.logspace(-3, 3, 13)
 # Values of X below which the fits of a fold are mostly Python, which threads cannot share.
-SMALL = 200_000
+MIN_THREADED_VALUES = 200_000
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def tune(
             "or more examples of it."
         )
     splits = stratified_folds(y, min(folds, fewest), seed)
-    jobs = 1 if X.size < SMALL else (threads or -1)
-    search = method.search_class()(Cs=CS, cv=splits, n_jobs=jobs, **given)
+    jobs = 1 if X.size < MIN_THREADED_VALUES else (threads or -1)
+    search = method.search_class()(Cs=TUNING_CS, cv=splits, n_jobs=jobs, **given)
     notes = fit_quietly(search, X, y, sample_weight=weight)
     tuning = Tuning(np.asarray(search.Cs_), 1.0 - search.scores_, int(search.best_index_))
     return tuning, search.plain(), notes

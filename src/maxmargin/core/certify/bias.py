@@ -19,7 +19,7 @@ from ..problem.problem import Problem
 from ..rule import otherwise, rule, verb
 
 # Two sums of costs that agree this well are equal: the slack of float64 summation.
-SAME = 1e-12
+SUM_EQUALITY_TOL = 1e-12
 # How far from the guess a bias is sought, in units of the largest score, and how precisely.
 FARTHEST, HALVINGS = 1e6, 200
 
@@ -81,7 +81,7 @@ def _hinge_bias(f, y, c, guess):
             target += c[i] / biggest
     for i in range(count):
         cost[i] /= biggest
-    slack = SAME * max(1.0, target)
+    slack = SUM_EQUALITY_TOL * max(1.0, target)
 
     # Invariant: the answer lies in point[lo:hi]; `below` is the cost left of it;
     # `left` and `right` are the breakpoints just outside.
@@ -254,4 +254,4 @@ def _rises(loss, f, y, c, b, side):
             part = c[i] * slope(loss, y[i] * (f[i] + b))
             total += y[i] * part
             size += abs(part)
-    return total - side * SAME * size
+    return total - side * SUM_EQUALITY_TOL * size

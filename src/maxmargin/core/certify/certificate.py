@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 
 # Float64 rounding of one sum of n terms; a bias residual below this times Σα is zero.
-ROUNDING = 1e-12
+SUM_ROUNDING = 1e-12
 # How far rounding may push a gap below zero, relative to the objective.
-NEGATIVE = 1e-9
+NEGATIVE_GAP_TOL = 1e-9
 TINY = float(np.finfo(float).tiny)
 
 
@@ -50,7 +50,7 @@ class Certificate:
     @cached_property
     def feasible(self) -> bool:
         """Whether the multipliers obey the constraints that make the dual a bound."""
-        return self.box_violation <= ROUNDING and self.bias_residual <= 1e3 * ROUNDING
+        return self.box_violation <= SUM_ROUNDING and self.bias_residual <= 1e3 * SUM_ROUNDING
 
     @property
     def sound(self) -> bool:
@@ -58,7 +58,7 @@ class Certificate:
 
         It proves that something is wrong, not that the model is right.
         """
-        slack = NEGATIVE * max(abs(self.primal), abs(self.dual))
+        slack = NEGATIVE_GAP_TOL * max(abs(self.primal), abs(self.dual))
         return bool(self.dual < np.inf and self.gap >= -slack)
 
     def holds(self, tol: float) -> bool:

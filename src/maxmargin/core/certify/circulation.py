@@ -21,15 +21,15 @@ from ..problem.multiclass import MulticlassProblem
 from .multiclass import residual
 
 # A residual below this share of the flow is the rounding of its own sum.
-ROUNDING = 1e-15
-MOVES = 4
+RESIDUAL_ROUNDING = 1e-15
+MAX_REPAIR_MOVES = 4
 # Multipliers up to which a move is tried on a copy and kept only if it helps.
-MOST_COPIED = 20_000_000
+MAX_COPIED_MULTIPLIERS = 20_000_000
 # Classes up to which Laplacian systems are solved directly; steps of the iteration otherwise.
-DIRECT, MOST_CG = 400, 200
+MAX_DIRECT_CLASSES, MAX_CG_STEPS = 400, 200
 # A multiplier this close to its limit, relatively, is at its limit but for rounding.
-SNAP = 1e-6
-NEWTON_STEPS = 50
+LIMIT_SNAP_TOL = 1e-6
+MAX_BALANCING_STEPS = 50
 
 
 def repair_classes(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
@@ -39,12 +39,12 @@ def repair_classes(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
     into_domain(problem, beta)
     if not problem.bias or not beta.any():
         return beta
-    for _ in range(MOVES):
+    for _ in range(MAX_REPAIR_MOVES):
         r = residual(problem, beta)
-        if np.abs(r).max() <= ROUNDING * beta.sum():
+        if np.abs(r).max() <= RESIDUAL_ROUNDING * beta.sum():
             return beta
         level = potential(room_to_move(problem, beta), r)
-        moved = beta if beta.size > MOST_COPIED else beta.copy()
+        moved = beta if beta.size > MAX_COPIED_MULTIPLIERS else beta.copy()
         move(problem, moved, level)
         if not np.abs(residual(problem, moved)).sum() < 0.5 * np.abs(r).sum():
             break
@@ -89,11 +89,11 @@ def ties_all_classes(problem: MulticlassProblem, beta: np.ndarray) -> bool:
 def potential(laplacian: np.ndarray, r: np.ndarray) -> np.ndarray:
     """The least solution of a Laplacian system; iteratively where k is large."""
     k = len(r)
-    if k <= DIRECT:
+    if k <= MAX_DIRECT_CLASSES:
         return np.linalg.lstsq(laplacian, r, rcond=1e-13)[0]
     scale = 1.0 / np.sqrt(np.where(laplacian.diagonal() > 0.0, laplacian.diagonal(), np.inf))
     system = LinearOperator((k, k), matvec=lambda v: scale * (laplacian @ (scale * v)))
-    return scale * cg(system, scale * r, rtol=1e-10, maxiter=MOST_CG)[0]
+    return scale * cg(system, scale * r, rtol=1e-10, maxiter=MAX_CG_STEPS)[0]
 
 
 def into_domain(problem: MulticlassProblem, beta: np.ndarray) -> None:
@@ -124,10 +124,10 @@ def _snap(beta, cap_each, cap_all):
     for i in range(beta.shape[0]):
         total = 0.0
         for c in range(beta.shape[1]):
-            if abs(beta[i, c] - cap_each[i]) <= SNAP * cap_each[i] < np.inf:
+            if abs(beta[i, c] - cap_each[i]) <= LIMIT_SNAP_TOL * cap_each[i] < np.inf:
                 beta[i, c] = cap_each[i]
             total += beta[i, c]
-        if abs(total - cap_all[i]) <= SNAP * cap_all[i] < np.inf and total > 0.0:
+        if abs(total - cap_all[i]) <= LIMIT_SNAP_TOL * cap_all[i] < np.inf and total > 0.0:
             for c in range(beta.shape[1]):
                 beta[i, c] *= cap_all[i] / total
 
@@ -222,9 +222,9 @@ def balancing_factors(flow: np.ndarray) -> np.ndarray:
     flow = np.where(inside, flow, 0.0)
     u = np.zeros(k)
     scaled = flow
-    for _ in range(NEWTON_STEPS):
+    for _ in range(MAX_BALANCING_STEPS):
         out, into = scaled.sum(axis=1), scaled.sum(axis=0)
-        if np.abs(out - into).max() <= ROUNDING * flow.sum():
+        if np.abs(out - into).max() <= RESIDUAL_ROUNDING * flow.sum():
             break
         laplacian = np.diag(out + into) - scaled - scaled.T
         step = -potential(laplacian, out - into)

@@ -20,7 +20,7 @@ from ..problem.multiclass import MulticlassProblem
 from ..rows.class_products import score_chunks
 
 # A multiplier this close to its cap, relatively, is at it.
-FULL = 1.0 - 1e-12
+AT_CAP_SHARE = 1.0 - 1e-12
 
 
 def middle_biases(problem: MulticlassProblem, W, b, beta) -> np.ndarray:
@@ -66,7 +66,7 @@ def _bounds_of_max(f, c, y, beta, hinge, bounds):
             if beta[i, j] > beta[i, guilty]:
                 guilty = j
         slack = 0.0 if hinge else 0.5 * total / c[i]
-        full = hinge and total >= FULL * c[i]
+        full = hinge and total >= AT_CAP_SHARE * c[i]
         for j in range(k):
             if j == own:
                 continue
@@ -93,7 +93,7 @@ def _bounds_of_sum(f, c, y, beta, hinge, bounds):
                 continue
             slack = 0.0 if hinge else 0.5 * beta[i, j] / c[i]
             tight = f[i, own] - f[i, j] - 1.0 + slack
-            if not hinge or beta[i, j] < FULL * c[i]:
+            if not hinge or beta[i, j] < AT_CAP_SHARE * c[i]:
                 bounds[own, j] = min(bounds[own, j], tight)
             if beta[i, j] > 0.0:
                 bounds[j, own] = min(bounds[j, own], -tight)

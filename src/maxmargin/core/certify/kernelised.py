@@ -17,12 +17,12 @@ from ..problem.multiclass import MulticlassProblem
 from .certificate import Certificate
 from .conclude import Norms, conclude
 from .multiclass import scored_tally, signed
-from .separability import NEGLIGIBLE, Separation
+from .separability import WEIGHT_ROUNDING, Separation
 from .two_class import margin_tally
 
-METHOD = "recomputed from kernel values in float64"
+CERTIFICATE_METHOD = "recomputed from kernel values in float64"
 # Rounding of a squared distance of class means, in units of k(x, x).
-COINCIDE = 1e4 * np.finfo(np.float64).eps
+SQUARED_DISTANCE_ROUNDING = 1e4 * np.finfo(np.float64).eps
 
 
 def kernel_scores(points: KernelPoints, coefficients: np.ndarray) -> np.ndarray:
@@ -51,7 +51,9 @@ def certify_kernel(
     f = kernel_scores(problem.rows, beta) if f is None else f
     norms, scores = _norms(w, beta, f)
     found = margin_tally(problem, alpha, 1.0 - problem.y * (scores + b), float(beta.sum()), 0.0)
-    return conclude(found, norms, b, problem.bias, problem.summary(), problem.hard, METHOD)
+    return conclude(
+        found, norms, b, problem.bias, problem.summary(), problem.hard, CERTIFICATE_METHOD
+    )
 
 
 def _norms(w: Scored | None, beta: np.ndarray, f: np.ndarray) -> tuple[Norms, np.ndarray]:
@@ -80,7 +82,7 @@ def certify_kernel_classes(
         f"{len(beta)} × {problem.k} multipliers, {problem.k} biases"
     )
     found = scored_tally(problem, scores + b, beta, slacks)
-    return conclude(found, norms, b, problem.bias, about, problem.hard, METHOD)
+    return conclude(found, norms, b, problem.bias, about, problem.hard, CERTIFICATE_METHOD)
 
 
 def kernel_inseparability(problem: KernelProblem, alpha: np.ndarray) -> Separation | None:
@@ -89,7 +91,7 @@ def kernel_inseparability(problem: KernelProblem, alpha: np.ndarray) -> Separati
     The weighted means of the two classes differ by ρ in the space of the kernel, ρ² = λᵀKλ.
     """
     y = problem.y
-    weights = np.where(alpha > NEGLIGIBLE * alpha.max(initial=0.0), alpha, 0.0)
+    weights = np.where(alpha > WEIGHT_ROUNDING * alpha.max(initial=0.0), alpha, 0.0)
     plus, minus = float(weights[y > 0].sum()), float(weights[y < 0].sum())
     if not min(plus, minus) > 0.0:
         return None
@@ -97,7 +99,7 @@ def kernel_inseparability(problem: KernelProblem, alpha: np.ndarray) -> Separati
     beta = weights * y
     square = max(0.0, float(beta @ kernel_scores(problem.rows, beta)))
     size = float(weights @ problem.rows.diagonal) / 2.0
-    if square > COINCIDE * size:
+    if square > SQUARED_DISTANCE_ROUNDING * size:
         return None
     return Separation(
         separable=False,

@@ -17,12 +17,12 @@ from ..problem.losses import Hinge
 from ..rows.class_products import class_combine, score_chunks
 from ..rows.rows import anchor
 from .certificate import Certificate
-from .circulation import ROUNDING, balancing_factors, potential
+from .circulation import RESIDUAL_ROUNDING, balancing_factors, potential
 from .conclude import Tally, conclude, norms_of
 from .sharpen import rounding_counts, sharpen_pairs
 from .two_class import sums
 
-MOVES = 4
+MAX_REPAIR_MOVES = 4
 
 
 def pair_slacks(problem: LabelPairsProblem, W: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -72,9 +72,9 @@ def repair_label_pairs(problem: LabelPairsProblem, alpha: np.ndarray) -> np.ndar
     if not problem.bias:
         return alpha
     a, b, k = problem.winner, problem.loser, problem.k
-    for _ in range(MOVES):
+    for _ in range(MAX_REPAIR_MOVES):
         r = outflow(problem, alpha)
-        if np.abs(r).max() <= ROUNDING * alpha.sum():
+        if np.abs(r).max() <= RESIDUAL_ROUNDING * alpha.sum():
             return alpha
         room = np.minimum(alpha, problem.c - alpha)
         level = potential(_laplacian(a, b, room, k), r)

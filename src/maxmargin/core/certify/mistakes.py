@@ -23,7 +23,7 @@ from .certificate import Certificate
 from .separability import NotSeparableError, Separation
 
 # Relative rounding forgiven when a claim, which can hold with equality, is checked.
-ROUNDING = 1e-9
+CLAIM_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -189,5 +189,5 @@ def _flat(W, b) -> np.ndarray:
 
 
 def _at_most(small: np.ndarray, large: np.ndarray) -> bool:
-    slack = ROUNDING * np.maximum(np.abs(small), np.abs(large))
+    slack = CLAIM_ROUNDING * np.maximum(np.abs(small), np.abs(large))
     return bool(np.all(small <= large + slack))

@@ -24,7 +24,7 @@ from .conclude import Tally, conclude, norms_of
 from .sharpen import rounding_counts, sharpen_classes
 
 # A sum of multipliers this close to its cap, relatively, is at it but for rounding.
-FULL = 1.0 - 1e-12
+AT_CAP_SHARE = 1.0 - 1e-12
 
 
 def signed(problem: MulticlassProblem, beta: np.ndarray):
@@ -178,18 +178,18 @@ def _add_violations(c, own, s, beta, total, slack, hard, each, hinge, sums):
         z = 1.0 - s[own] + s[j]
         if each:
             if beta[j] > 0.0:
-                kind = 4 if hinge and total >= FULL * c else 3
+                kind = 4 if hinge and total >= AT_CAP_SHARE * c else 3
                 sums[kind] = max(sums[kind], slack - z)
         elif not hinge:
             sums[3] = max(sums[3], abs(max(0.0, z) - 0.5 * beta[j] / c))
         elif beta[j] <= 0.0:
             sums[2] = max(sums[2], z)
-        elif beta[j] >= FULL * c:
+        elif beta[j] >= AT_CAP_SHARE * c:
             sums[4] = max(sums[4], -z)
         else:
             sums[3] = max(sums[3], abs(z))
     if each and not hinge:
         sums[3] = max(sums[3], abs(slack - 0.5 * total / c))
-    elif each and (hard or total < FULL * c):
+    elif each and (hard or total < AT_CAP_SHARE * c):
         kind = 3 if total > 0.0 else 2
         sums[kind] = max(sums[kind], slack)

@@ -16,11 +16,11 @@ from numba import njit
 from ..problem.problem import Problem
 
 # Times that free multipliers are moved: rounding in the first move is mended by the next.
-MOVES = 3
+MAX_REPAIR_MOVES = 3
 # A residual of Σαy below this share of Σα is the rounding of the sum itself.
-ROUNDING = 1e-15
+RESIDUAL_ROUNDING = 1e-15
 # Below this share a single multiplier takes it all.
-SMALL = 1e-6
+SINGLE_REPAIR_SHARE = 1e-6
 
 
 def repair(problem: Problem, alpha: np.ndarray) -> np.ndarray:
@@ -36,14 +36,14 @@ def _repair(alpha, cap, y, balance):
     r, plus, minus, free = shift(alpha, cap, y, 0.0)
     if not balance:
         return
-    for _ in range(MOVES):
+    for _ in range(MAX_REPAIR_MOVES):
         if r == 0.0 or free == 0:
             break
         r, plus, minus, free = shift(alpha, cap, y, r / free)
     left, heavy = abs(plus - minus), 1.0 if plus > minus else -1.0
-    if left <= ROUNDING * (plus + minus):
+    if left <= RESIDUAL_ROUNDING * (plus + minus):
         return
-    if left <= SMALL * (plus + minus):
+    if left <= SINGLE_REPAIR_SHARE * (plus + minus):
         freest = freedom(alpha, cap, y, heavy, left)
         if freest >= 0.0:
             bear(alpha, cap, y, heavy, left, freest, left)

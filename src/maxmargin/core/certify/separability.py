@@ -26,9 +26,9 @@ from .certificate import Certificate
 from .multiclass import residual, signed
 
 # Means coincide in float64 when they differ by less than so many roundings of a coordinate.
-COINCIDE = 100 * np.finfo(np.float64).eps
+COINCIDENCE_TOL = 100 * np.finfo(np.float64).eps
 # A weight this small against the largest is the rounding of a zero.
-NEGLIGIBLE = 1e-14
+WEIGHT_ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class NotSeparableError(ValueError):
 def inseparability(problem: Problem, alpha: np.ndarray) -> Separation:
     """The proof that multipliers α ≥ 0 amount to, recomputed from the data."""
     y = problem.y
-    weights = np.where(alpha > NEGLIGIBLE * alpha.max(), alpha, 0.0)
+    weights = np.where(alpha > WEIGHT_ROUNDING * alpha.max(), alpha, 0.0)
     if problem.bias:
         plus, minus = weights[y > 0].sum(), weights[y < 0].sum()
         weights = weights / np.where(y > 0, plus, minus) if min(plus, minus) > 0 else weights
@@ -140,7 +140,7 @@ def proves(problem: Problem, proof: Separation) -> bool:
     if problem.bias and not min(weights[y > 0].sum(), weights[y < 0].sum()) > 0:
         return False
     size = _coordinate_size(problem)
-    return bool(proof.residual is not None and proof.residual <= COINCIDE * size)
+    return bool(proof.residual is not None and proof.residual <= COINCIDENCE_TOL * size)
 
 
 def _coordinate_size(problem: Problem | MulticlassProblem) -> float:
@@ -152,7 +152,7 @@ def _coordinate_size(problem: Problem | MulticlassProblem) -> float:
 
 def class_inseparability(problem: MulticlassProblem, beta: np.ndarray) -> Separation:
     """The proof that multipliers β ≥ 0 of k classes amount to, recomputed from the data."""
-    weights = np.where(beta > NEGLIGIBLE * beta.max(), beta, 0.0)
+    weights = np.where(beta > WEIGHT_ROUNDING * beta.max(), beta, 0.0)
     if weights.any():
         weights = weights / weights.sum()
     n, d = problem.shape
@@ -173,4 +173,4 @@ def proves_classes(problem: MulticlassProblem, proof: Separation) -> bool:
     """Whether the weights cancel, but for the rounding of the coordinates."""
     if proof.weights is None or not proof.weights.any() or proof.residual is None:
         return False
-    return bool(proof.residual <= COINCIDE * _coordinate_size(problem))
+    return bool(proof.residual <= COINCIDENCE_TOL * _coordinate_size(problem))

@@ -17,21 +17,21 @@ from ..rows.rows import dense
 EPSILON = float(np.finfo(float).eps)
 # Slacks this near to zero are computed afresh where C makes them count: where one rounding per
 # row, times C, could be this share of ½‖w‖².
-NEAR = 1e-6
-COUNTS = 1e-10
+NEAR_MARGIN_WIDTH = 1e-6
+ROUNDING_NORM_SHARE = 1e-10
 # Multiplications in extended precision, at most, for some rows at a time.
-MOST_NEAR = 2_000_000
+MAX_SHARPENED_VALUES = 2_000_000
 
 
 def rounding_counts(c: np.ndarray, n: int, square: float) -> bool:
     """Whether a rounding for each of n rows with costs like c is much to ½‖w‖²."""
-    return float(c.max(initial=0.0)) * n * EPSILON > COUNTS * (0.5 * square)
+    return float(c.max(initial=0.0)) * n * EPSILON > ROUNDING_NORM_SHARE * (0.5 * square)
 
 
 def near_margin(z: np.ndarray, c: np.ndarray, width: int) -> np.ndarray:
     """The rows with a slack near zero; none if they are too many."""
-    near = np.flatnonzero((np.abs(z) <= NEAR) & (c > 0))
-    return near if len(near) * width <= MOST_NEAR else near[:0]
+    near = np.flatnonzero((np.abs(z) <= NEAR_MARGIN_WIDTH) & (c > 0))
+    return near if len(near) * width <= MAX_SHARPENED_VALUES else near[:0]
 
 
 def sharpen(problem: Problem, w: np.ndarray, b: float, z: np.ndarray) -> np.ndarray:
@@ -51,8 +51,8 @@ def sharpen_classes(problem: MulticlassProblem, part: slice, W, b, s: np.ndarray
     All scores of a row are shifted alike, such that s_y = 1: 1 − s_y + s_c then has no rounding.
     """
     y = problem.y[part]
-    near = np.flatnonzero(_near_classes(s, y, problem.c[part], NEAR))
-    if len(near) == 0 or len(near) * W.size > MOST_NEAR:
+    near = np.flatnonzero(_near_classes(s, y, problem.c[part], NEAR_MARGIN_WIDTH))
+    if len(near) == 0 or len(near) * W.size > MAX_SHARPENED_VALUES:
         return
     X = dense(problem.rows, part.start + near).astype(np.longdouble)
     f = X @ W.T.astype(np.longdouble) + b

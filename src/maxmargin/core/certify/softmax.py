@@ -27,33 +27,33 @@ from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..rows.class_products import class_combine, score_chunks
 from ..rows.rows import anchor
-from .certificate import ROUNDING, Certificate
+from .certificate import SUM_ROUNDING, Certificate
 from .conclude import Tally, conclude, first_that_proves, norms_of
 
 # Σ c p is wanted this near to Σ c e_y, relative to the multipliers' sum: rounding.
-BALANCED = 1e-14
-MOST_STEPS = 50
+BALANCE_ROUNDING = 1e-14
+MAX_BALANCE_STEPS = 50
 # A step of the biases must leave less than this share of the residual, or the curvature is
 # computed afresh.
-POOR = 0.3
+POOR_STEP_SHARE = 0.3
 # A step counts as downhill with this share of the decrease expected; the shortest one tried.
-DESCENT, SHORTEST = 1e-4, 1e-6
+ARMIJO_SHARE, MIN_STEP = 1e-4, 1e-6
 # No step moves a bias further than this: its exponential would overflow.
-LONGEST = 700.0
+MAX_BIAS_STEP = 700.0
 # A class whose probabilities are all 0 or 1 has no curvature: it is lent this share of the most.
-FAINT = 1e-60
+MIN_CURVATURE_SHARE = 1e-60
 # Multiplications for which the curvature in the biases is taken from all rows; where it would
 # cost more, from as many as that, or from this many per class.
-CHEAP, ROWS_PER_CLASS = 100_000_000_000, 4
+MAX_CURVATURE_WORK, CURVATURE_ROWS_PER_CLASS = 100_000_000_000, 4
 # Probabilities of which it is summed up at once; exponentials that are taken at once.
-PANEL, BLOCK = 1 << 22, 2048
+CURVATURE_PANEL_VALUES, EXP_BLOCK_VALUES = 1 << 22, 2048
 # Numbers from which on the scores are kept in single precision.  That moves p, which may be
 # any probabilities, but not the proof: the primal is then summed in a pass of its own.
-MANY = 1 << 25
+MAX_DOUBLE_SCORES = 1 << 25
 
 
 # Classes from which on only the diagonal of the curvature is used.
-MANY_CLASSES = 1500
+MAX_CURVATURE_CLASSES = 1500
 
 
 class SoftmaxSums(NamedTuple):
@@ -95,7 +95,9 @@ def _loss_of(problem, W, b, S, sums: SoftmaxSums) -> float:
 def _scores(problem: MulticlassProblem, W) -> np.ndarray:
     """X Wᵀ, the one array of n × k numbers."""
     n, _ = problem.shape
-    S = np.empty((n, problem.k), dtype=np.float64 if n * problem.k <= MANY else np.float32)
+    S = np.empty(
+        (n, problem.k), dtype=np.float64 if n * problem.k <= MAX_DOUBLE_SCORES else np.float32
+    )
     for part, s in score_chunks(problem.rows, W):
         S[part] = s
     return S
@@ -140,15 +142,15 @@ def _loss(problem, W, b) -> float:
 
 
 def _is_balanced(sums: SoftmaxSums) -> bool:
-    return float(np.abs(sums.residual).max()) <= ROUNDING * sums.multipliers
+    return float(np.abs(sums.residual).max()) <= SUM_ROUNDING * sums.multipliers
 
 
 def _balance(problem, S, b) -> tuple[np.ndarray, SoftmaxSums]:
     """Newton's method on b ↦ Σ c (log Σ exp(s + b) − b_y), which is convex."""
     sums, A = _weigh(problem, S, b), None
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_BALANCE_STEPS):
         size = float(np.abs(sums.residual).max())
-        if size <= BALANCED * sums.multipliers:
+        if size <= BALANCE_ROUNDING * sums.multipliers:
             break
         fresh = A is None
         if A is None:
@@ -161,7 +163,7 @@ def _balance(problem, S, b) -> tuple[np.ndarray, SoftmaxSums]:
             A = None
             continue
         b, sums = found
-        if float(np.abs(sums.residual).max()) > POOR * size:
+        if float(np.abs(sums.residual).max()) > POOR_STEP_SHARE * size:
             A = None
     return b, sums
 
@@ -171,9 +173,9 @@ def _downhill(
 ) -> tuple[np.ndarray, SoftmaxSums] | None:
     """The first of ever shorter steps that lowers the loss or, at its floor, the residual."""
     expected, t = float(sums.residual @ step), 1.0
-    while t > SHORTEST:
+    while t > MIN_STEP:
         trial = _weigh(problem, S, b + t * step)
-        lower = trial.loss < sums.loss - DESCENT * t * expected
+        lower = trial.loss < sums.loss - ARMIJO_SHARE * t * expected
         if lower or float(np.abs(trial.residual).max()) < (1.0 - 0.1 * t) * size:
             return b + t * step, trial
         t *= 0.25
@@ -183,28 +185,30 @@ def _downhill(
 def _solve(A, residual) -> np.ndarray:
     """A⁻¹ r with the diagonal scaled to one; equal shifts of all biases count as curved."""
     if A.ndim == 1:  # the diagonal, for large k
-        return np.clip(residual / np.maximum(A, FAINT * A.max()), -LONGEST, LONGEST)
-    floor = FAINT * float(A.diagonal().max()) + np.finfo(float).tiny
+        return np.clip(
+            residual / np.maximum(A, MIN_CURVATURE_SHARE * A.max()), -MAX_BIAS_STEP, MAX_BIAS_STEP
+        )
+    floor = MIN_CURVATURE_SHARE * float(A.diagonal().max()) + np.finfo(float).tiny
     scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), floor))
     H = (A + np.trace(A) / len(A) ** 2) * scale[:, None] * scale
-    H[np.diag_indices_from(H)] += ROUNDING
+    H[np.diag_indices_from(H)] += SUM_ROUNDING
     with np.errstate(over="ignore"):  # a step that long is shortened or refused
         try:
             step = scale * np.linalg.solve(H, scale * residual)
         except np.linalg.LinAlgError:  # curvatures so far apart that rounding ties two classes
-            step = scale * np.linalg.lstsq(H, scale * residual, rcond=ROUNDING)[0]
-    return np.clip(step, -LONGEST, LONGEST)
+            step = scale * np.linalg.lstsq(H, scale * residual, rcond=SUM_ROUNDING)[0]
+    return np.clip(step, -MAX_BIAS_STEP, MAX_BIAS_STEP)
 
 
 def _curvature(problem, S, b) -> np.ndarray:
     """A = Σ c (diag p − p pᵀ), over so many rows as make it good enough."""
     n, k = S.shape
-    if k > MANY_CLASSES:
+    if k > MAX_CURVATURE_CLASSES:
         return np.bincount(problem.y, weights=problem.c, minlength=k).astype(np.float64)
-    stride = max(1, n // max(CHEAP // k**2, ROWS_PER_CLASS * k))
+    stride = max(1, n // max(MAX_CURVATURE_WORK // k**2, CURVATURE_ROWS_PER_CLASS * k))
     some = slice(None, None, stride)
     S, y, c = S[some], problem.y[some], problem.c[some]
-    A, size = np.zeros((k, k)), max(1, PANEL // k)
+    A, size = np.zeros((k, k)), max(1, CURVATURE_PANEL_VALUES // k)
     for start in range(0, len(c), size):
         part = slice(start, start + size)
         alpha = np.empty((len(c[part]), k))
@@ -227,7 +231,7 @@ def _weigh(problem, S, b) -> SoftmaxSums:
 def _add_up(S, b, y, c, residual):
     """Σ c ℓ, Σ c Σ p log p, Σ c (1 − p_y); adds Σ α to ``residual``, without cancellation."""
     n, k = S.shape
-    some = max(1, BLOCK // k)
+    some = max(1, EXP_BLOCK_VALUES // k)
     room, e, sums = np.empty(some * k), np.empty(some * k), np.zeros(3)
     for start in range(0, n, some):
         stop = min(n, start + some)
@@ -283,7 +287,7 @@ def _add_block(room, exps, y, c, residual, sums):
 def _multipliers(S, b, y, c, alpha):
     """α = c (e_y − softmax(s + b)) of every row."""
     n, k = S.shape
-    flat, some = alpha.reshape(n * k), max(1, BLOCK // k)
+    flat, some = alpha.reshape(n * k), max(1, EXP_BLOCK_VALUES // k)
     for start in range(0, n, some):
         stop = min(n, start + some)
         room = flat[start * k : stop * k]

@@ -23,11 +23,11 @@ from .kernels import refuse_indefinite
 
 # What the pivots leave of K, relative to its size, above which K is no Gram matrix: values may
 # have been rounded to float32 on their way here.
-INDEFINITE = 1e-5
+GRAM_RESIDUAL_TOL = 1e-5
 # Eigenvalues of K_LL below this share of the largest are rounding.
-NEGLIGIBLE = 1e-12
+EIGENVALUE_ROUNDING = 1e-12
 # What enters the lots of a row beside the seed: a large odd number spreads them.
-SPREAD = 0x9E3779B1
+PRIORITY_MULTIPLIER = 0x9E3779B1
 
 
 def exact_features(K: np.ndarray) -> np.ndarray:
@@ -44,7 +44,7 @@ def exact_features(K: np.ndarray) -> np.ndarray:
     rest = order[rank:]
     if len(rest):
         left = K[np.ix_(rest, rest)] - Z[rest] @ Z[rest].T
-        if np.abs(left).max() > INDEFINITE * size:
+        if np.abs(left).max() > GRAM_RESIDUAL_TOL * size:
             _refuse(K)
     return Z
 
@@ -70,7 +70,7 @@ class Landmarks(NamedTuple):
 
 def lots(X, seed: int) -> np.ndarray:
     """A number for every row that depends on its values and the seed, not on its place."""
-    start = (seed * SPREAD) & 0xFFFFFFFF
+    start = (seed * PRIORITY_MULTIPLIER) & 0xFFFFFFFF
     if sparse.issparse(X):
         rows = ((X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in pairwise(X.indptr))
         return np.array([crc32(values, crc32(places, start)) for places, values in rows])
@@ -92,9 +92,9 @@ def landmarks(points: KernelPoints, rank: int, seed: int, weight=None) -> Landma
         K[:, part] = V
     K = 0.5 * (K + K.T)
     size, vectors = eigh(K)
-    if size[0] < -INDEFINITE * max(size[-1], 0.0):
+    if size[0] < -GRAM_RESIDUAL_TOL * max(size[-1], 0.0):
         refuse_indefinite(float(size[0]), float(size[-1]))
-    kept = size > NEGLIGIBLE * size[-1]
+    kept = size > EIGENVALUE_ROUNDING * size[-1]
     return Landmarks(points, index, vectors[:, kept] / np.sqrt(size[kept]))
 
 

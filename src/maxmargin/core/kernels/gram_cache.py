@@ -12,10 +12,10 @@ from numba import njit
 from .kernel_block import KernelPoints, values
 
 # Fewer rows than this are of no use to a block of them.
-LEAST = 64
+MIN_CACHED_ROWS = 64
 # Stored values per row up to which rows of K are recomputed rather than kept, if C k(x, x) is at
 # most this, or if less than this share of all rows could be kept.
-CHEAP, SOFT, KEPT = 40, 3.0, 0.25
+MAX_RECOMPUTED_VALUES, MAX_RECOMPUTED_STIFFNESS, MIN_CACHED_SHARE = 40, 3.0, 0.25
 
 
 class GramCache:
@@ -25,7 +25,7 @@ class GramCache:
         n = len(points)
         self.points, self.dtype = points, dtype
         fitting = int(megabytes * 1e6 / (np.dtype(dtype).itemsize * n))
-        self.capacity = min(n, max(LEAST, fitting))
+        self.capacity = min(n, max(MIN_CACHED_ROWS, fitting))
         self.store = np.empty((self.capacity, n), dtype)
         self.slot = np.full(n, -1)
         self._owner = np.full(self.capacity, -1)
@@ -97,8 +97,10 @@ def cache_of(points: KernelPoints, megabytes: float, dtype, pull: float) -> Gram
     if points.cache is None or points.cache.dtype != dtype:
         points.cache = None  # first let go of the old one
         fitting = megabytes * 1e6 / (np.dtype(dtype).itemsize * len(points))
-        seldom = pull <= SOFT or (points.csr is None and fitting < KEPT * len(points))
-        forget = seldom and _stored_per_row(points) <= CHEAP
+        seldom = pull <= MAX_RECOMPUTED_STIFFNESS or (
+            points.csr is None and fitting < MIN_CACHED_SHARE * len(points)
+        )
+        forget = seldom and _stored_per_row(points) <= MAX_RECOMPUTED_VALUES
         points.cache = Forgetful(points, dtype) if forget else GramCache(points, megabytes, dtype)
     return points.cache
 

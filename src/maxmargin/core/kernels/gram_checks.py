@@ -13,15 +13,15 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
-from .features import INDEFINITE, centred, exact_features
+from .features import GRAM_RESIDUAL_TOL, centred, exact_features
 from .kernel_block import KernelPoints
-from .kernels import TILE, check_square
+from .kernels import KERNEL_TILE_SIZE, check_square
 
 # How far rounding may take K from symmetry and its centred form below zero, relative to size;
 # float64 values may have been rounded to float32 on their way here.
-ROUNDED = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}
+GRAM_ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}
 # Rows whose kernel matrix is factored to tell whether a kernel is one.
-SAMPLE = 500
+CHECKED_ROWS = 500
 
 _REMEDY = "Check how K was computed, or add a multiple of the identity to it."
 
@@ -33,14 +33,14 @@ def check_gram(K, whole_numbers: bool):
     eigenvalue is removed, with a warning.
     """
     check_square(K)
-    rounding = ROUNDED[K.dtype] * max(1e-300, float(abs(K).max()))
+    rounding = GRAM_ROUNDING[K.dtype] * max(1e-300, float(abs(K).max()))
     slack = 2.0 if whole_numbers else rounding
     _refuse_asymmetry(K, slack)
     _refuse_negative_distance(K, 2.0 * slack)
     try:
         _check_sample(K if not sparse.issparse(K) else K.tocsr(), rounding)
     except ValueError:
-        if not whole_numbers or K.shape[0] > SAMPLE:
+        if not whole_numbers or K.shape[0] > CHECKED_ROWS:
             raise
         return _nearest(K.toarray() if sparse.issparse(K) else K)
     return K
@@ -50,12 +50,12 @@ def check_kernel(points: KernelPoints) -> None:
     """Refuse a function that is no inner product on some of the rows."""
     some = _some(len(points))
     K = points.kernel(points.X[some], points.X[some])
-    _refuse_asymmetry(K, INDEFINITE * np.abs(K).max())
+    _refuse_asymmetry(K, GRAM_RESIDUAL_TOL * np.abs(K).max())
     exact_features(centred(0.5 * (K + K.T)))
 
 
 def _some(n: int) -> np.ndarray:
-    return np.arange(0, n, max(1, n // SAMPLE))[:SAMPLE]
+    return np.arange(0, n, max(1, n // CHECKED_ROWS))[:CHECKED_ROWS]
 
 
 def _check_sample(K, slack: float) -> None:
@@ -92,8 +92,8 @@ def _nearest(K: np.ndarray) -> np.ndarray:
 def _blocks(K):
     """Row numbers with K there and K mirrored, as dense float64 blocks."""
     mirrored = K.T.tocsr() if sparse.issparse(K) else K.T
-    for start in range(0, K.shape[0], TILE):
-        part = slice(start, start + TILE)
+    for start in range(0, K.shape[0], KERNEL_TILE_SIZE):
+        part = slice(start, start + KERNEL_TILE_SIZE)
         pair = (K[part], mirrored[part])
         yield start, *(np.asarray(_full(A), dtype=np.float64) for A in pair)
 
@@ -117,7 +117,7 @@ def _refuse_asymmetry(K, slack: float) -> None:
 def _refuse_negative_distance(K, slack: float) -> None:
     diagonal = np.asarray(K.diagonal(), dtype=np.float64)
     for start, there, _ in _blocks(K):
-        own = diagonal[start : start + TILE, None]
+        own = diagonal[start : start + KERNEL_TILE_SIZE, None]
         square = own + diagonal - 2.0 * there
         if square.min(initial=0.0) < -slack:
             i, j = np.unravel_index(int(square.argmin()), square.shape)

@@ -24,19 +24,19 @@ from ..rows.rows import SparseRows, as_rows, sqnorms
 from .kernels import Kernel
 
 # Rows in a tile: it stays in the second-level cache with the few rows it meets.
-DENSE_TILE, SPARSE_TILE = 512, 256
+DENSE_TILE_ROWS, SPARSE_TILE_ROWS = 512, 256
 # Values of all rows made ready that are kept: 16 MB.
-MOST_KEPT = 2_000_000
+MAX_PREPARED_VALUES = 2_000_000
 # Few rows that meet a tile together.
-FEW = 512
+DENSE_BATCH_ROWS = 512
 # Values of the few rows, transposed, that stay in the cache while sparse rows gather from them.
-GATHERED = 1 << 20
+GATHERED_VALUES = 1 << 20
 # Share of values other than zero up to which dense rows are read as sparse ones.
-MOSTLY_ZERO = 0.35
+MAX_SPARSE_DENSITY = 0.35
 # Rows looked at to tell.
-SAMPLE = 1000
+DENSITY_SAMPLE_ROWS = 1000
 
-BY_INNER_PRODUCT = ("linear", "poly", "rbf")
+INNER_PRODUCT_KERNELS = ("linear", "poly", "rbf")
 
 
 class Few(NamedTuple):
@@ -57,7 +57,7 @@ class KernelPoints:
         self.X, self.kernel = X, kernel
         self.cache: Any = None  # of rows of K, kept here by those who share these points
         self._ready: dict = {}
-        self.quick = isinstance(kernel.name, str) and kernel.name in BY_INNER_PRODUCT
+        self.quick = isinstance(kernel.name, str) and kernel.name in INNER_PRODUCT_KERNELS
         if like is None:
             self.csr = _stored(X) if self.quick else None
             self.centre = self._centre()
@@ -88,9 +88,9 @@ class KernelPoints:
         if self.csr is not None:
             return -self.kernel.gamma * sqnorms(self.rows)
         lengths = np.empty(len(self))
-        for start in range(0, len(self), DENSE_TILE):
-            part = _dense(self.X[start : start + DENSE_TILE]) - self.centre
-            lengths[start : start + DENSE_TILE] = np.einsum("ij,ij->i", part, part)
+        for start in range(0, len(self), DENSE_TILE_ROWS):
+            part = _dense(self.X[start : start + DENSE_TILE_ROWS]) - self.centre
+            lengths[start : start + DENSE_TILE_ROWS] = np.einsum("ij,ij->i", part, part)
         return -self.kernel.gamma * lengths
 
     @cached_property
@@ -101,8 +101,8 @@ class KernelPoints:
     def together(self) -> int:
         """How many rows to ask for at a time."""
         if self.csr is None:
-            return FEW
-        return int(np.clip(GATHERED // max(1, self.X.shape[1]), 16, 256))
+            return DENSE_BATCH_ROWS
+        return int(np.clip(GATHERED_VALUES // max(1, self.X.shape[1]), 16, 256))
 
     def few(self, index, dtype) -> Few:
         """Some of these rows, to be met by others under the same kernel and centre."""
@@ -126,15 +126,15 @@ class KernelPoints:
             yield from self._dense_tiles(few, dtype)
             return
         m = len(few.offset)
-        out = np.empty((SPARSE_TILE, m), dtype)
-        for start in range(0, len(self), SPARSE_TILE):
-            part = slice(start, min(start + SPARSE_TILE, len(self)))
+        out = np.empty((SPARSE_TILE_ROWS, m), dtype)
+        for start in range(0, len(self), SPARSE_TILE_ROWS):
+            part = slice(start, min(start + SPARSE_TILE_ROWS, len(self)))
             V = out[: part.stop - start]
             _sparse_products(self.rows, start, few.ready, self.offset, few.offset, V)
             yield part, _shaped(self.kernel, V).T
 
     def _dense_tiles(self, few: Few, dtype) -> Iterator[tuple[slice, np.ndarray]]:
-        n, size = len(self), min(DENSE_TILE, len(self))
+        n, size = len(self), min(DENSE_TILE_ROWS, len(self))
         kept = self._kept(dtype)
         out = np.empty((len(few.ready), size), dtype)
         A = np.empty((size, self.X.shape[1] + 2), dtype)
@@ -147,7 +147,7 @@ class KernelPoints:
     def _kept(self, dtype) -> np.ndarray | None:
         """All rows made ready, where that takes little memory; they are then made so once."""
         n, d = self.X.shape
-        if n * (d + 2) > MOST_KEPT:
+        if n * (d + 2) > MAX_PREPARED_VALUES:
             return None
         if dtype not in self._ready:
             whole = slice(0, n)
@@ -183,8 +183,8 @@ def _stored(X) -> sparse.csr_array | None:
     """X as sparse rows: if it is so already, or if it is mostly zeros."""
     if sparse.issparse(X):
         return sparse.csr_array(X)
-    some = X[:: max(1, len(X) // SAMPLE)]
-    if np.count_nonzero(some) > MOSTLY_ZERO * some.size:
+    some = X[:: max(1, len(X) // DENSITY_SAMPLE_ROWS)]
+    if np.count_nonzero(some) > MAX_SPARSE_DENSITY * some.size:
         return None
     return sparse.csr_array(X)
 
@@ -225,7 +225,7 @@ def values(points: KernelPoints, index: np.ndarray, others: KernelPoints, dtype)
         yield from others.tiles(points.few(index, dtype), dtype)
         return
     kernel, n = points.kernel, len(others)
-    size = max(DENSE_TILE, (1 << 22) // max(1, len(index)))
+    size = max(DENSE_TILE_ROWS, (1 << 22) // max(1, len(index)))
     for start in range(0, n, size):
         part = slice(start, min(start + size, n))
         if kernel.precomputed:

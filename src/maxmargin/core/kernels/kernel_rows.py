@@ -14,7 +14,7 @@ from scipy import sparse
 from .kernels import Kernel
 
 # Rows computed together: one matrix product costs little more than one row of it.
-TOGETHER = 16
+KERNEL_BATCH_ROWS = 16
 
 
 class KernelRows:
@@ -23,7 +23,7 @@ class KernelRows:
     def __init__(self, X, kernel: Kernel, megabytes: float):
         self.X, self.kernel = X, kernel
         self.length = X.shape[0]
-        self.capacity = max(TOGETHER, int(megabytes * 1e6 / (8 * self.length)))
+        self.capacity = max(KERNEL_BATCH_ROWS, int(megabytes * 1e6 / (8 * self.length)))
         self._kept: OrderedDict[int, np.ndarray] = OrderedDict()
 
     def row(self, i: int, soon=()) -> np.ndarray:
@@ -32,7 +32,7 @@ class KernelRows:
             row = self.X[[i]].toarray()[0] if sparse.issparse(self.X) else self.X[i]
             return np.asarray(row, dtype=np.float64)
         if i not in self._kept:
-            missing = [i, *(j for j in soon if j != i and j not in self._kept)][:TOGETHER]
+            missing = [i, *(j for j in soon if j != i and j not in self._kept)][:KERNEL_BATCH_ROWS]
             block = self.kernel(self.X[missing], self.X)
             for j, line in zip(missing, block, strict=True):
                 self._kept[j] = line.copy()

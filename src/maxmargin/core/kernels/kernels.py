@@ -25,11 +25,11 @@ from sklearn.metrics.pairwise import pairwise_kernels
 KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomputed"]
 
 # Rows and columns computed together: the tile and its operands stay in the cache.
-TILE = 256
+KERNEL_TILE_SIZE = 256
 # How far rounding may take K from symmetry, and a 2 × 2 minor below zero, relative to K's size.
-ASYMMETRY = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
+ASYMMETRY_TOL = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
 # Lanczos steps in search of a negative eigenvalue, and its share of the largest to be one.
-LANCZOS, INDEFINITE = 40, 1e-6
+MAX_LANCZOS_STEPS, NEGATIVE_EIGENVALUE_SHARE = 40, 1e-6
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def check_precomputed(K) -> None:
     """
     check_square(K)
     diagonal = np.asarray(K.diagonal(), dtype=np.float64)
-    tolerance = ASYMMETRY.get(np.dtype(K.dtype), 1e-8)
+    tolerance = ASYMMETRY_TOL.get(np.dtype(K.dtype), 1e-8)
     if diagonal.min(initial=0.0) < -tolerance * np.abs(diagonal).max():
         i = int(diagonal.argmin())
         raise ValueError(
@@ -199,8 +199,8 @@ def _entries(K) -> Iterator[tuple]:
         yield K.row, K.col, K.data.astype(np.float64), back
         return
     columns = np.arange(K.shape[0])[None, :]
-    for start in range(0, K.shape[0], TILE):
-        part = slice(start, start + TILE)
+    for start in range(0, K.shape[0], KERNEL_TILE_SIZE):
+        part = slice(start, start + KERNEL_TILE_SIZE)
         yield columns.T[part], columns, K[part].astype(np.float64), K[:, part].T
 
 
@@ -215,7 +215,7 @@ def check_definite(K: np.ndarray) -> None:
     """Refuse a symmetric matrix with a negative eigenvalue, as far as some steps of Lanczos's
     method show one: each costs a product with K, and what they find is there."""
     lowest, highest = _extreme_eigenvalues(K)
-    if lowest < -INDEFINITE * max(abs(highest), abs(lowest)):
+    if lowest < -NEGATIVE_EIGENVALUE_SHARE * max(abs(highest), abs(lowest)):
         refuse_indefinite(lowest, highest)
 
 
@@ -230,7 +230,7 @@ def refuse_indefinite(lowest: float, highest: float) -> None:
 def _extreme_eigenvalues(K: np.ndarray) -> tuple[float, float]:
     """The smallest and the largest Ritz value: both are attained, xᵀKx for unit vectors x."""
     n = len(K)
-    steps = min(n, LANCZOS)
+    steps = min(n, MAX_LANCZOS_STEPS)
     Q = np.zeros((steps, n))
     T = np.zeros((steps, steps))
     q = np.random.default_rng(0).standard_normal(n)
@@ -256,10 +256,14 @@ def _tiled(kernel: Kernel, A, B) -> np.ndarray:
     symmetric, B = B is None, A if B is None else B
     centre = _centre(B) if kernel.name == "rbf" else 0.0
     K = np.empty((A.shape[0], B.shape[0]))
-    wide = TILE if symmetric else max(TILE, TILE * TILE // max(1, A.shape[0]))
+    wide = (
+        KERNEL_TILE_SIZE
+        if symmetric
+        else max(KERNEL_TILE_SIZE, KERNEL_TILE_SIZE * KERNEL_TILE_SIZE // max(1, A.shape[0]))
+    )
     for columns in _parts(B, wide):
         right = _tile(kernel, B[columns], centre)
-        for rows in _parts(A, TILE):
+        for rows in _parts(A, KERNEL_TILE_SIZE):
             if symmetric and rows.start < columns.start:
                 continue
             left = right if symmetric and rows == columns else _tile(kernel, A[rows], centre)

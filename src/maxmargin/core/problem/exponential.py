@@ -16,16 +16,20 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-EXACT = {"nsz", "contract"}  # no reordering: x − n log 2 is computed in two parts
+EXP_FASTMATH = {"nsz", "contract"}  # no reordering: x − n log 2 is computed in two parts
 
 # 1 / log 2, log 2 with few digits and the rest of it, and where 2^n ends.
-PER_LOG_2, LOG_2, REST = 1.4426950408889634, 0.693145751953125, 1.4286068203094172e-06
-LOWEST_64, LOWEST_32 = -708.0, np.float32(-87.0)
-PER_LOG_2_F, LOG_2_F, REST_F = np.float32(PER_LOG_2), np.float32(LOG_2), np.float32(REST)
+INVERSE_LOG_2, LOG_2, LOG_2_REST = 1.4426950408889634, 0.693145751953125, 1.4286068203094172e-06
+MIN_EXPONENT_64, MIN_EXPONENT_32 = -708.0, np.float32(-87.0)
+INVERSE_LOG_2_F, LOG_2_F, LOG_2_REST_F = (
+    np.float32(INVERSE_LOG_2),
+    np.float32(LOG_2),
+    np.float32(LOG_2_REST),
+)
 HALF_F = np.float32(0.5)
 # 1 / j!
-T = tuple(1.0 / math.factorial(j) for j in range(14))
-F = tuple(np.float32(t) for t in T)
+TAYLOR_64 = tuple(1.0 / math.factorial(j) for j in range(14))
+TAYLOR_32 = tuple(np.float32(t) for t in TAYLOR_64)
 
 
 @intrinsic
@@ -51,20 +55,41 @@ def _power_32(typingctx, n):
 
 
 def _exp_64(x):
-    x = max(x, LOWEST_64)
-    n = np.floor(x * PER_LOG_2 + 0.5)
-    f = (x - n * LOG_2) - n * REST
-    low = T[0] + f * (T[1] + f * (T[2] + f * (T[3] + f * (T[4] + f * (T[5] + f * T[6])))))
-    high = T[7] + f * (T[8] + f * (T[9] + f * (T[10] + f * (T[11] + f * (T[12] + f * T[13])))))
+    x = max(x, MIN_EXPONENT_64)
+    n = np.floor(x * INVERSE_LOG_2 + 0.5)
+    f = (x - n * LOG_2) - n * LOG_2_REST
+    low = TAYLOR_64[0] + f * (
+        TAYLOR_64[1]
+        + f
+        * (
+            TAYLOR_64[2]
+            + f * (TAYLOR_64[3] + f * (TAYLOR_64[4] + f * (TAYLOR_64[5] + f * TAYLOR_64[6])))
+        )
+    )
+    high = TAYLOR_64[7] + f * (
+        TAYLOR_64[8]
+        + f
+        * (
+            TAYLOR_64[9]
+            + f * (TAYLOR_64[10] + f * (TAYLOR_64[11] + f * (TAYLOR_64[12] + f * TAYLOR_64[13])))
+        )
+    )
     cube = f * f * f
     return (low + cube * cube * f * high) * _power_64(np.int32(n))  # type: ignore[call-arg]
 
 
 def _exp_32(x):
-    x = max(x, LOWEST_32)
-    n = np.floor(x * PER_LOG_2_F + HALF_F)
-    f = (x - n * LOG_2_F) - n * REST_F
-    poly = F[0] + f * (F[1] + f * (F[2] + f * (F[3] + f * (F[4] + f * (F[5] + f * F[6])))))
+    x = max(x, MIN_EXPONENT_32)
+    n = np.floor(x * INVERSE_LOG_2_F + HALF_F)
+    f = (x - n * LOG_2_F) - n * LOG_2_REST_F
+    poly = TAYLOR_32[0] + f * (
+        TAYLOR_32[1]
+        + f
+        * (
+            TAYLOR_32[2]
+            + f * (TAYLOR_32[3] + f * (TAYLOR_32[4] + f * (TAYLOR_32[5] + f * TAYLOR_32[6])))
+        )
+    )
     return poly * _power_32(np.int32(n))  # type: ignore[call-arg]
 
 
@@ -72,12 +97,12 @@ def _exp(x):
     return math.exp(x)
 
 
-@overload(_exp, jit_options={"fastmath": EXACT})
+@overload(_exp, jit_options={"fastmath": EXP_FASTMATH})
 def _choose_exp(x):
     return _exp_32 if x == types.float32 else _exp_64
 
 
-@njit(cache=True, nogil=True, fastmath=EXACT)
+@njit(cache=True, nogil=True, fastmath=EXP_FASTMATH)
 def exponentials(values):
     """values ← exp(values) for a flat array of numbers that are at most zero."""
     for i in range(values.shape[0]):

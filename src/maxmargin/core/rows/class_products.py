@@ -1,7 +1,7 @@
 """One row against all k classes at once.
 
 The weights of all classes lie side by side, W of shape (d, width) with ``width`` the number
-of classes rounded up to whole vectors of LANES numbers, so that one entry of a row meets k
+of classes rounded up to whole vectors of VECTOR_LANES numbers, so that one entry of a row meets k
 contiguous weights.  A row's k scores then stay in vector registers while the row is read.
 Compilers do not find this by themselves (they would gather along the row), hence a little
 LLVM: vectors of eight numbers, which every machine splits or joins to its own width.
@@ -19,18 +19,18 @@ from numba.extending import intrinsic, overload
 
 from .rows import DenseRows, Rows, SparseRows, shape
 
-LANES = 8
+VECTOR_LANES = 8
 # Numbers of one chunk when all rows meet all classes.
-CHUNK_VALUES = 1 << 19
+SCORE_CHUNK_VALUES = 1 << 19
 # OpenBLAS has faster kernels for products of at most so many multiplications.
-SMALL_PRODUCT = 1_000_000
+MAX_SMALL_PRODUCT = 1_000_000
 # Share of non-zeros up to which dense rows are read faster as sparse ones.
-MOSTLY_ZERO = 0.4
+MAX_SPARSE_DENSITY = 0.4
 
 
 def padded(k: int) -> int:
     """k rounded up to whole vectors."""
-    return -(-k // LANES) * LANES
+    return -(-k // VECTOR_LANES) * VECTOR_LANES
 
 
 def class_scores(rows, i, W, out):
@@ -94,7 +94,7 @@ class _Row:
         lone = builder.insert_element(
             ir.Constant(self.lanes_type, ir.Undefined), value, ir.Constant(ir.IntType(32), 0)
         )
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), VECTOR_LANES), None)
         spread = builder.shuffle_vector(lone, ir.Constant(self.lanes_type, ir.Undefined), zeros)
         place = builder.add(builder.mul(column, self.row_bytes), self.first_bytes)
         return self._offset(self.weights.data, place), spread
@@ -110,7 +110,7 @@ class _Row:
 
     def lanes(self, base, q):
         """The q-th vector from an address."""
-        step = q * LANES * (8 if isinstance(self.lanes_type.element, ir.DoubleType) else 4)
+        step = q * VECTOR_LANES * (8 if isinstance(self.lanes_type.element, ir.DoubleType) else 4)
         place = self.builder.gep(base, [ir.Constant(ir.IntType(64), step)])
         return self.builder.bitcast(place, self.lanes_type.as_pointer())
 
@@ -138,7 +138,7 @@ def _alignment(lanes_type) -> int:
 
 def _lanes_type(weights) -> ir.VectorType:
     scalar = ir.DoubleType() if weights.dtype == types.float64 else ir.FloatType()
-    return ir.VectorType(scalar, LANES)
+    return ir.VectorType(scalar, VECTOR_LANES)
 
 
 def _make_dot(count: int):
@@ -204,12 +204,12 @@ _axpy4, _axpy2, _axpy1 = _make_axpy(4), _make_axpy(2), _make_axpy(1)
 @njit
 def _row_scores(index, data, start, stop, W, out):
     width, c = W.shape[1], 0
-    while c + 4 * LANES <= width:
+    while c + 4 * VECTOR_LANES <= width:
         _dot4(index, data, start, stop, W, c, out)
-        c += 4 * LANES
-    if c + 2 * LANES <= width:
+        c += 4 * VECTOR_LANES
+    if c + 2 * VECTOR_LANES <= width:
         _dot2(index, data, start, stop, W, c, out)
-        c += 2 * LANES
+        c += 2 * VECTOR_LANES
     if c < width:
         _dot1(index, data, start, stop, W, c, out)
 
@@ -217,13 +217,13 @@ def _row_scores(index, data, start, stop, W, out):
 @njit
 def _row_nudge(index, data, start, stop, W, step):
     width, c = W.shape[1], 0
-    while c + 4 * LANES <= width:
-        if _moves(step, c, 4 * LANES):  # of many classes, most stay where they are
+    while c + 4 * VECTOR_LANES <= width:
+        if _moves(step, c, 4 * VECTOR_LANES):  # of many classes, most stay where they are
             _axpy4(index, data, start, stop, W, c, step)
-        c += 4 * LANES
-    if c + 2 * LANES <= width:
+        c += 4 * VECTOR_LANES
+    if c + 2 * VECTOR_LANES <= width:
         _axpy2(index, data, start, stop, W, c, step)
-        c += 2 * LANES
+        c += 2 * VECTOR_LANES
     if c < width:
         _axpy1(index, data, start, stop, W, c, step)
 
@@ -261,8 +261,8 @@ def chunks(rows: Rows, k: int) -> Iterator[slice]:
     """Slices of rows whose values, and whose k scores, fit a cache as float64."""
     n, d = shape(rows)
     width = max(d, k) if isinstance(rows, DenseRows) else k
-    size = max(64, CHUNK_VALUES // max(1, width))
-    small = SMALL_PRODUCT // max(1, d * k) // 32 * 32
+    size = max(64, SCORE_CHUNK_VALUES // max(1, width))
+    small = MAX_SMALL_PRODUCT // max(1, d * k) // 32 * 32
     size = min(size, small) if isinstance(rows, DenseRows) and small >= 64 else size
     return (slice(start, min(n, start + size)) for start in range(0, n, size))
 
@@ -319,7 +319,7 @@ def _chunk_nudge(rows, start, steps, W):
             class_nudge(rows, start + i, steps[i], W)
 
 
-def compressed(rows: Rows, most: float = MOSTLY_ZERO) -> Rows:
+def compressed(rows: Rows, most: float = MAX_SPARSE_DENSITY) -> Rows:
     """Dense rows that are mostly zeros (images, counts) as sparse ones; others as they are."""
     if not isinstance(rows, DenseRows):
         return rows

@@ -25,9 +25,9 @@ from .rows import as_rows
 PASS_VALUES = 1 << 17
 GRAM_ROWS = 512
 # A mean of so many deviations costs that factor in precision when it is taken off afterwards.
-FAR = 100.0
+MAX_MEAN_DEVIATIONS = 100.0
 # Rows whose deviation tells.
-SAMPLE = 16
+DEVIATION_SAMPLE_ROWS = 16
 
 
 class Design:
@@ -194,9 +194,13 @@ class Design:
         """Whether centring must come first: dense data far from the origin, or to be scaled."""
         if sparse.issparse(self.X) or self.scale is not None:
             return self.scale is not None
-        some = self.X[:: max(1, self.shape[0] // SAMPLE)].astype(np.float64)
+        some = self.X[:: max(1, self.shape[0] // DEVIATION_SAMPLE_ROWS)].astype(np.float64)
         deviation = some.std(axis=0)
-        return bool((np.abs(self.centres).max(axis=0) > FAR * deviation)[deviation > 0].any())
+        return bool(
+            (np.abs(self.centres).max(axis=0) > MAX_MEAN_DEVIATIONS * deviation)[
+                deviation > 0
+            ].any()
+        )
 
     # --- Gram matrices: the lower triangle is valid, in Fortran order --------------------
 

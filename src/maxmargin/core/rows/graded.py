@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 # Groups up to this size are sorted by insertion.
-SMALL = 40
+INSERTION_SORT_SIZE = 40
 
 
 class Grades(NamedTuple):
@@ -144,7 +144,7 @@ def _sort_groups(grades, f, order):
     item = grades.item
     for g in range(grades.start.shape[0] - 1):
         low, high = grades.start[g], grades.start[g + 1]
-        if high - low > SMALL:
+        if high - low > INSERTION_SORT_SIZE:
             order[low:high] = low + np.argsort(f[item[low:high]])
             continue
         for t in range(low, high):  # insertion: no calls, no copies

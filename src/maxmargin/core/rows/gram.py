@@ -11,7 +11,7 @@ from numba import njit
 from scipy.linalg.blas import dsyrk
 
 from .pairs import PairRows, differences, laplacian
-from .rows import CHUNK_VALUES, AnyRows, SparseRows, dense, shape
+from .rows import CONVERTED_CHUNK_VALUES, AnyRows, SparseRows, dense, shape
 
 
 def column_gram(rows: AnyRows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
@@ -31,7 +31,7 @@ def column_gram(rows: AnyRows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
         G -= np.outer(mu, h - total * mu)
         return G, h - total * mu
     h = np.zeros(d)
-    size = max(64, 2 * CHUNK_VALUES // max(1, d))
+    size = max(64, 2 * CONVERTED_CHUNK_VALUES // max(1, d))
     for start in range(0, len(index), size):
         part, weight = index[start : start + size], s[start : start + size]
         block = dense(rows, part).astype(np.float64, copy=False) - mu
@@ -49,7 +49,7 @@ def _pair_gram(rows: PairRows, index, s) -> np.ndarray:
         return column_gram(block, np.arange(len(index)), s, np.zeros(d))[0]
     X, L = rows.items.X, laplacian(rows, index, s)
     G = np.zeros((d, d), order="F")
-    size = max(64, 2 * CHUNK_VALUES // max(1, d))
+    size = max(64, 2 * CONVERTED_CHUNK_VALUES // max(1, d))
     # L's rows sum to zero, so the origin of X does not matter but for rounding.
     mu = X.mean(axis=0, dtype=np.float64)
     for start in range(0, n, size):

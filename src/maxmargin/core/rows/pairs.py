@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ..rule import rule
 from .rows import (
-    CHUNK_VALUES,
+    CONVERTED_CHUNK_VALUES,
     DenseRows,
     PairRows,
     Rows,
@@ -151,7 +151,7 @@ def _square_sums(block: Rows) -> np.ndarray:
 def _blocks(rows: PairRows):
     """The differences, a cache's worth at a time."""
     n, _ = shape(rows)
-    size = max(16, CHUNK_VALUES * n // max(1, size_of(rows)))
+    size = max(16, CONVERTED_CHUNK_VALUES * n // max(1, size_of(rows)))
     for start in range(0, n, size):
         yield differences(rows, np.arange(start, min(n, start + size)))
 

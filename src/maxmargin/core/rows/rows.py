@@ -20,7 +20,7 @@ from scipy import sparse
 from ..rule import rule, verb
 
 # Rows converted to float64 at a time when the data are float32: about one L2 cache.
-CHUNK_VALUES = 1 << 17
+CONVERTED_CHUNK_VALUES = 1 << 17
 
 # Rows whose mean tells where the data lie.
 ANCHOR_ROWS = 64
@@ -28,8 +28,8 @@ ANCHOR_ROWS = 64
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 # Entries of a row fetched ahead of their use; the hardware follows a longer row by itself.
-PREFETCH = 128
-CACHE_LINE = 64
+PREFETCHED_ENTRIES = 128
+CACHE_LINE_BYTES = 64
 
 
 class DenseRows(NamedTuple):
@@ -223,7 +223,7 @@ def _chunks(X: np.ndarray):
     All share one buffer: where an allocator gives memory back at once, as on Dask's workers, a new
     one for each would cost more in page faults than the pass itself.
     """
-    size = max(16, CHUNK_VALUES // max(1, X.shape[1]))
+    size = max(16, CONVERTED_CHUNK_VALUES // max(1, X.shape[1]))
     buffer = np.empty((min(size, X.shape[0]), X.shape[1]))
     for start in range(0, X.shape[0], size):
         part = slice(start, start + size)
@@ -258,7 +258,7 @@ def combine(rows: Any, v: np.ndarray) -> np.ndarray:
     X = rows.X
     if np.count_nonzero(v) < n // 4:
         some = np.flatnonzero(v)
-        size = max(16, CHUNK_VALUES // max(1, d))
+        size = max(16, CONVERTED_CHUNK_VALUES // max(1, d))
         for start in range(0, len(some), size):
             part = some[start : start + size]
             out += v[part] @ X[part].astype(np.float64, copy=False)
@@ -335,8 +335,8 @@ def prefetch(rows, i):
 @rule(prefetch, DenseRows)
 def _(rows, i):
     x = rows.X[i]
-    stride = CACHE_LINE // x.itemsize
-    for j in range(0, min(x.shape[0], PREFETCH), stride):
+    stride = CACHE_LINE_BYTES // x.itemsize
+    for j in range(0, min(x.shape[0], PREFETCHED_ENTRIES), stride):
         touch(x, j)
 
 
@@ -344,10 +344,10 @@ def _(rows, i):
 def _(rows, i):
     indices, data = rows.indices, rows.data
     start, stop = np.int64(rows.indptr[i]), np.int64(rows.indptr[i + 1])
-    stop = min(stop, start + PREFETCH)
-    for k in range(start, stop, CACHE_LINE // indices.itemsize):
+    stop = min(stop, start + PREFETCHED_ENTRIES)
+    for k in range(start, stop, CACHE_LINE_BYTES // indices.itemsize):
         touch(indices, k)
-    for k in range(start, stop, CACHE_LINE // data.itemsize):
+    for k in range(start, stop, CACHE_LINE_BYTES // data.itemsize):
         touch(data, k)
 
 

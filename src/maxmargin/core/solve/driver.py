@@ -16,7 +16,7 @@ import numpy as np
 from .contract import Ending, Form, Monitor, Proved, Solution, can_solve, settled
 
 # A solver's own estimate of the gap may be too bright: it goes on with this share of it.
-STRICTER = 0.3
+CONTINUATION_TOL_SHARE = 0.3
 
 
 def drive(
@@ -57,7 +57,7 @@ def _attempt(
     tol, best = monitor.tol, None
     try:
         for encore in range(1 + form.encores):
-            monitor.tol = tol * STRICTER**encore
+            monitor.tol = tol * CONTINUATION_TOL_SHARE**encore
             point, ending = form.run(name, problem, monitor, start)
             found = point if isinstance(point, Proved) else form.finish(problem, point, tol)
             if best is None or found.gap < best.gap:

@@ -20,13 +20,13 @@ from ..certify.separability import NotSeparableError, Separation
 from ..rows.rows import sqnorms
 from .contract import Ending, Monitor
 
-RAISE = 30.0
-MOST_RAISES = 14
+C_RAISE_FACTOR = 30.0
+MAX_C_RAISES = 14
 # C begins so far above the multipliers of a start, unless these are as large as many raises make
 # them: then it was no answer.
-ABOVE, FAR = 3.0, 6
+START_C_FACTOR, MAX_START_RAISES = 3.0, 6
 # A row is at C when it has this share of it.
-AT_C = 0.999
+AT_CAP_SHARE = 0.999
 
 
 class HardMargin(ABC):
@@ -91,12 +91,12 @@ def raise_price(margin: HardMargin, C: float, start: Any) -> tuple[Any, Ending]:
     ``C``: the price to begin with.
     """
     point, ending, tol = start, Ending.STALLED, margin.tol
-    for _ in range(MOST_RAISES):
+    for _ in range(MAX_C_RAISES):
         point, ending = margin.soften(C, tol, point)
         if ending not in (Ending.REACHED, Ending.STALLED):
             return point, ending
         if margin.closest(point) > 0.0:
-            if margin.heaviest(point) < AT_C * C:  # the right C; precise enough, too?
+            if margin.heaviest(point) < AT_CAP_SHARE * C:  # the right C; precise enough, too?
                 if (found := margin.solved(point)) is not None:
                     return found, Ending.REACHED
                 if tol < margin.sharpest:
@@ -105,10 +105,12 @@ def raise_price(margin: HardMargin, C: float, start: Any) -> tuple[Any, Ending]:
                 continue
         elif (proof := margin.disproof(point)) is not None:
             raise NotSeparableError(proof)
-        C *= RAISE
+        C *= C_RAISE_FACTOR
     return point, Ending.STALLED
 
 
 def first_price(C: float, heaviest: float) -> float:
     """The C to begin with: above the multipliers of the start, if that was nearly the answer."""
-    return max(C, ABOVE * heaviest) if heaviest <= C * RAISE**FAR else C
+    return (
+        max(C, START_C_FACTOR * heaviest) if heaviest <= C * C_RAISE_FACTOR**MAX_START_RAISES else C
+    )

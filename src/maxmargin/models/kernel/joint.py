@@ -29,11 +29,11 @@ from ..svm.joint import dual_coef
 __all__ = ["dual_coef", "fit", "recertify"]
 
 # Rows up to which K is held and factored.
-MOST_ROWS = 5000
+MAX_JOINT_KERNEL_ROWS = 5000
 # What the multipliers alone leave of the gap is larger than that of W itself: go on, closer.
-CLOSER, ENCORES = 0.1, 8
+CONTINUATION_TOL_SHARE, MAX_CONTINUATIONS = 0.1, 8
 # Rows up to which the model is solved to rounding, so that it depends on nothing but the data.
-SMALL, EXACT, ENOUGH = 200, 1e-13, 1e-11
+MAX_EXACT_JOINT_ROWS, EXACT_JOINT_TOL, ACCEPTED_JOINT_TOL = 200, 1e-13, 1e-11
 
 
 def pose(model, Z, codes, weight) -> MulticlassProblem:
@@ -46,10 +46,11 @@ def pose(model, Z, codes, weight) -> MulticlassProblem:
 
 def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
     n = len(codes)
-    if n > MOST_ROWS:
+    if n > MAX_JOINT_KERNEL_ROWS:
         raise ValueError(
             f"multiclass={model.multiclass!r} with a kernel factors the {n} × {n} kernel matrix, "
-            f"and does so for at most {MOST_ROWS} rows. Use multiclass='pairs' or 'rest', or "
+            f"and does so for at most {MAX_JOINT_KERNEL_ROWS} rows. Use multiclass='pairs' or "
+            "'rest', or "
             "rank=1000 for an approximation."
         )
     K = kernel_sums(points, np.arange(n), np.eye(n))
@@ -64,10 +65,10 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
 def _solve(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor):
     """Ever closer, until the multipliers prove what was asked for."""
     tol, start, best = monitor.tol, None, None
-    slacks, small = np.empty((len(problem.y), 2)), len(problem.y) <= SMALL
+    slacks, small = np.empty((len(problem.y), 2)), len(problem.y) <= MAX_EXACT_JOINT_ROWS
     try:
-        for power in range(ENCORES):
-            monitor.tol = EXACT if small else tol * CLOSER**power
+        for power in range(MAX_CONTINUATIONS):
+            monitor.tol = EXACT_JOINT_TOL if small else tol * CONTINUATION_TOL_SHARE**power
             solution = solve_classes(problem, monitor, "auto", start)
             start = solution.point
             beta, b, F = _uncentred(problem, points, start, slacks)
@@ -75,7 +76,7 @@ def _solve(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor):
             if best is None or certificate.relative_gap < best[1].relative_gap:
                 best = solution, certificate, slacks.copy(), beta, b
             stuck = solution.ending is not Ending.REACHED and not small
-            if best[1].holds(ENOUGH if small else tol) or stuck:
+            if best[1].holds(ACCEPTED_JOINT_TOL if small else tol) or stuck:
                 break
     finally:
         monitor.tol = tol

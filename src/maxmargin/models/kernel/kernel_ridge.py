@@ -14,7 +14,7 @@ from ...core.solve.closed_form.ridge_path import LeaveOneOut
 from ...core.solve.threads import one_blas_thread
 from ..stored import RIDGE
 from ..validation import (
-    ROWS,
+    ROW_CHECKS,
     all_or_nothing,
     at_least_zero,
     check_alphas,
@@ -26,9 +26,9 @@ from ..validation import (
 )
 
 # Kernels that are inner products for certain, so that nobody need look.
-INNER_PRODUCTS = ("linear", "poly", "rbf", "laplacian", "cosine")
+MERCER_KERNELS = ("linear", "poly", "rbf", "laplacian", "cosine")
 # Kernel values held at a time when predicting.
-BLOCK_VALUES = 1 << 22
+PREDICTION_BLOCK_VALUES = 1 << 22
 
 
 class _KernelRidge(BaseEstimator):
@@ -62,7 +62,7 @@ class _KernelRidge(BaseEstimator):
         if kernel.precomputed:
             check_precomputed(X)
         K = kernel(X)
-        if kernel.name not in INNER_PRODUCTS:
+        if kernel.name not in MERCER_KERNELS:
             check_definite(K)
         return KernelSystem(K, targets.block(slice(0, X.shape[0])), weight)
 
@@ -90,7 +90,7 @@ class _KernelRidge(BaseEstimator):
         """Σ_j k(x, x_j) u_j, in blocks of rows."""
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
-        n, size = X.shape[0], max(1, BLOCK_VALUES // len(self.dual_coef_))
+        n, size = X.shape[0], max(1, PREDICTION_BLOCK_VALUES // len(self.dual_coef_))
         F = np.empty((n, self.dual_coef_.shape[1]))
         with one_blas_thread():
             for start in range(0, n, size):
@@ -105,7 +105,7 @@ class _KernelRidge(BaseEstimator):
         return tags
 
 
-PARAMETERS = """
+PARAMETERS_DOC = """
     Parameters
     ----------
     alpha : float, default=1.0
@@ -135,7 +135,7 @@ class KernelRidge(RegressorMixin, _KernelRidge):
 
     Minimises  ½ Σ sᵢ (f(xᵢ) − yᵢ)² + ½ α‖f‖²  over all functions of the kernel's basis, which is
     never formed.  There is no separate bias.
-{PARAMETERS}
+{PARAMETERS_DOC}
     Examples
     --------
     >>> import numpy as np
@@ -152,7 +152,7 @@ class KernelRidge(RegressorMixin, _KernelRidge):
         """Fit to X (n, d), dense or sparse, or an (n, n) Gram matrix, and numbers y (n,) or
         (n, outputs)."""
         with all_or_nothing(self), one_blas_thread():
-            X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **ROWS)
+            X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, **ROW_CHECKS)
             self._flat = y.ndim == 1
             weight = check_sample_weight(X, sample_weight)
             self._solve(X, _values(y), weight)
@@ -171,7 +171,9 @@ class KernelRidge(RegressorMixin, _KernelRidge):
             return self._leave_one_out(X, targets, weight, alphas)
 
     def _again(self, X, y, sample_weight):
-        X, y = validate_data(self, X, y, multi_output=True, y_numeric=True, reset=False, **ROWS)
+        X, y = validate_data(
+            self, X, y, multi_output=True, y_numeric=True, reset=False, **ROW_CHECKS
+        )
         return X, _values(y), check_sample_weight(X, sample_weight)
 
     def _verify(self, X, y, sample_weight, groups) -> NormalEquations:
@@ -192,7 +194,7 @@ class KernelRidgeClassifier(ClassifierMixin, _KernelRidge):
     __doc__ = f"""Kernel ridge regression on 1-of-k targets, −1 and +1 for two classes.
 
     The same as ``LeastSquaresClassifier(fit_intercept=False)`` in the basis of the kernel.
-{PARAMETERS}    class_weight : dict, "balanced" or None (a parameter)
+{PARAMETERS_DOC}    class_weight : dict, "balanced" or None (a parameter)
     classes_ : (k,)
 
     Examples

@@ -29,13 +29,13 @@ from . import reduced as kernel_reduced
 from . import two_class as kernel_two
 from .expansion import Expansion
 
-MULTICLASS: dict[str, Form] = {
+MULTICLASS_FORMS: dict[str, Form] = {
     "pairs": kernel_reduced,
     "rest": kernel_reduced,
     "max": kernel_joint,
     "sum": kernel_joint,
 }
-KERNELS = ["linear", "poly", "rbf", "laplacian", "cosine", "precomputed"]
+SVM_KERNELS = ["linear", "poly", "rbf", "laplacian", "cosine", "precomputed"]
 
 
 class KernelSVM(ClassifierMixin, BaseEstimator):
@@ -166,7 +166,7 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
             monitor = make_monitor(self)
             positive("C", self.C, infinite=True)
             positive("cache_mb", self.cache_mb)
-            one_of("multiclass", self.multiclass, MULTICLASS)
+            one_of("multiclass", self.multiclass, MULTICLASS_FORMS)
             if self.rank is not None:
                 count("rank", self.rank)
             whole_numbers = np.dtype(getattr(X, "dtype", float)).kind in "iub"
@@ -182,7 +182,7 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
     def _points(self, X, sample_weight, whole_numbers: bool) -> KernelPoints:
         """The training points under a kernel that has been checked."""
         if not callable(self.kernel):
-            one_of("kernel", self.kernel, KERNELS)
+            one_of("kernel", self.kernel, SVM_KERNELS)
         if sample_weight is not None:
             sample_weight = np.asarray(sample_weight, dtype=np.float64)
         kernel: Kernel = kernel_for(
@@ -200,7 +200,7 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
         """How the problem is posed: approximated, two classes, k at once, or two at a time."""
         if self.rank is not None:
             return kernel_rank
-        return kernel_two if len(self.classes_) == 2 else MULTICLASS[self.multiclass]
+        return kernel_two if len(self.classes_) == 2 else MULTICLASS_FORMS[self.multiclass]
 
     def _keep_expansion(self, points: KernelPoints) -> None:
         """What prediction needs of the training points; of landmarks, the form has kept it."""

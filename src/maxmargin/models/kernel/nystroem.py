@@ -20,7 +20,7 @@ from ...core.solve.threads import one_blas_thread
 from ..svm.linear_svm import LinearSVM
 from .expansion import Expansion
 
-COPIED = [
+COPIED_ATTRIBUTES = [
     *("alpha_", "intercept_", "slack_", "support_", "support_kind_", "margin_"),
     *("history_", "n_iter_", "solver_", "solver_reason_"),
 ]
@@ -36,7 +36,7 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
     linear.classes_, linear._codes = model.classes_, codes
     linear.n_features_in_ = Z.shape[1]
     ending = linear._form().fit(linear, Z, codes, weight, monitor)
-    for name in COPIED:
+    for name in COPIED_ATTRIBUTES:
         setattr(model, name, getattr(linear, name))
     error = trace_error(points, Z)
     model._linear, model._about = linear, _about(marks, error)

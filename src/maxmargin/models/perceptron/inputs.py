@@ -10,9 +10,9 @@ from scipy import sparse
 
 from ...core.solve.perceptron.passes import PassPlan
 from ...core.solve.perceptron.updates import PerceptronWeights
-from ..validation import FLOATS, check_training, count, one_of, positive
+from ..validation import FLOAT_DTYPES, check_training, count, one_of, positive
 
-ORDERS = ["cycle", "shuffle", "random"]
+PASS_ORDERS = ["cycle", "shuffle", "random"]
 
 
 def check_plan(model) -> PassPlan:
@@ -32,7 +32,7 @@ def check_plan(model) -> PassPlan:
             "Choose one of the two."
         )
     return PassPlan(
-        one_of("order", model.order, ORDERS),
+        one_of("order", model.order, PASS_ORDERS),
         count("max_passes", model.max_passes),
         None if model.tol is None else positive("tol", model.tol),
         bool(model.pocket),
@@ -54,7 +54,7 @@ def plainly_valid(model, X, y) -> bool:
         type(X) is np.ndarray
         and type(y) is np.ndarray
         and X.ndim == 2
-        and X.dtype in FLOATS
+        and X.dtype in FLOAT_DTYPES
         and y.ndim == 1
         and y.dtype.kind in "iubUS"
         and 0 < len(X) == len(y)

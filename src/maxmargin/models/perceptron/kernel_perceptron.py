@@ -30,7 +30,7 @@ from .perceptron import farewell
 
 # Share of the cache's size that a block of kernel values may take when predicting; the
 # kernel functions themselves need a few more of the same size while they work.
-BLOCK_SHARE = 0.1
+CACHE_BLOCK_SHARE = 0.1
 
 
 class KernelPerceptron(ClassifierMixin, BaseEstimator):
@@ -174,7 +174,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     def _scores(self, X) -> np.ndarray:
         """Kernel values with the support, in blocks much smaller than the cache."""
         n, s = X.shape[0], max(1, len(self.support_))
-        block = max(1, int(BLOCK_SHARE * self.cache_megabytes * 1e6 / (8 * s)))
+        block = max(1, int(CACHE_BLOCK_SHARE * self.cache_megabytes * 1e6 / (8 * s)))
         F = np.empty((n, len(self.intercept_)))
         for start in range(0, n, block):
             part = X[start : start + block]

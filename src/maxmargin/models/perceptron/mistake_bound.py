@@ -16,7 +16,7 @@ from ..bias_column import about_bias, by_class, with_ones
 from ..validation import EstimatorStandIn, check_training, positive
 
 # Stored values of the difference vectors x ⊗ (e_ℓ − e_z) up to which k classes are solved.
-MOST_VALUES = 20_000_000
+MAX_DIFFERENCE_VALUES = 20_000_000
 
 
 def mistake_bound(X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf) -> MistakeBound:
@@ -127,9 +127,10 @@ def differences(Z: sparse.csr_matrix, codes, k: int) -> sparse.csr_matrix:
 
 def _refuse_large(Z, k: int) -> None:
     values = 2 * (k - 1) * Z.nnz
-    if values > MOST_VALUES:
+    if values > MAX_DIFFERENCE_VALUES:
         raise ValueError(
             f"mistake_bound for {k} classes writes {k - 1} difference vectors per point, here "
-            f"{values:,} values; its limit is {MOST_VALUES:,}. Use a sample of the points, or "
+            f"{values:,} values; its limit is {MAX_DIFFERENCE_VALUES:,}. Use a sample of the "
+            "points, or "
             "two classes at a time."
         )

@@ -19,7 +19,7 @@ from ...core.solve.perceptron.trace import trace_from
 from ...core.solve.perceptron.updates import PerceptronWeights, Rule, audit
 from ..labels import known_codes, stream_classes
 from ..stored import LINEAR, PASSES
-from ..validation import FLOATS, all_or_nothing, canonical, check_class_weight, check_rows
+from ..validation import FLOAT_DTYPES, all_or_nothing, canonical, check_class_weight, check_rows
 from .inputs import (
     check_plan,
     contiguous,
@@ -30,7 +30,7 @@ from .inputs import (
 from .mistake_bound import explanation
 
 # What fit learns about its training set, which a later stream makes untrue.
-OF_THE_TRAINING_SET = (
+TRAINING_SET_ATTRIBUTES = (
     "alpha_", "support_", "radius_", "certificate_", "history_", "trace_", "mistake_bound_",
 )  # fmt: skip
 
@@ -188,7 +188,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             known = stream_classes(self, classes)
             if first or not plainly_valid(self, X, y):
                 X, y = validate_data(
-                    self, X, y, reset=first, accept_sparse="csr", dtype=FLOATS,
+                    self, X, y, reset=first, accept_sparse="csr", dtype=FLOAT_DTYPES,
                     accept_large_sparse=True,
                 )  # fmt: skip
             codes = known_codes(y, known)
@@ -202,7 +202,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         updates, _ = learner.sweep(order)
         learner.rows = None  # the stream's, not ours to keep
         self.classes_ = known
-        for name in OF_THE_TRAINING_SET:
+        for name in TRAINING_SET_ATTRIBUTES:
             self.__dict__.pop(name, None)
         self._keep(learner, X.dtype if first else self.coef_.dtype)
         self.updates_ = updates + (0 if first else self.updates_)

@@ -27,10 +27,10 @@ from .object_preferences import check_grades, check_pairs, group_codes, listed
 from .preference_tables import as_numbers, one_per_row
 
 # Pairs implied by grades are listed up to this many, or while counting them costs more.
-FEW_PAIRS = 20_000
+MAX_LISTED_PAIRS = 20_000
 # With many columns Newton's method crawls and coordinate descent over listed pairs does not:
 # there, pairs are listed while they take no more room than the data, up to this many.
-MANY_COLUMNS, MANY_PAIRS = 2000, 2_000_000
+WIDE_DATA_COLUMNS, MAX_WIDE_LISTED_PAIRS = 2000, 2_000_000
 
 
 class PairwiseRanker(BaseEstimator):
@@ -215,8 +215,8 @@ class PairwiseRanker(BaseEstimator):
 def _most_listed(rows) -> float:
     """Up to how many pairs implied by grades are listed."""
     n, d = shape(rows)
-    room = min(size_of(rows), MANY_PAIRS) if d > MANY_COLUMNS else 0
-    return max(FEW_PAIRS, n * np.log2(n), room)
+    room = min(size_of(rows), MAX_WIDE_LISTED_PAIRS) if d > WIDE_DATA_COLUMNS else 0
+    return max(MAX_LISTED_PAIRS, n * np.log2(n), room)
 
 
 def _read(X, y, groups, sample_weight):

@@ -24,7 +24,7 @@ from ...core.solve.threads import one_blas_thread
 from ..captured_warnings import CapturedWarning, listening, overhear
 
 # How many fits a warning that they share names before it says "and … more".
-NAMED = 3
+MAX_NAMED_FITS = 3
 
 
 def fit_many(who: str, jobs: Mapping[str, Callable], n_jobs: int | None, verbose: int) -> list:
@@ -90,9 +90,9 @@ def repeat(who: str, remarks: list[CapturedWarning], order: list[str], stackleve
         if name not in names:
             names.append(name)
     for (category, text), names in said.items():
-        listed = ", ".join(names[:NAMED])
-        if len(names) > NAMED:
-            listed += f" and {len(names) - NAMED} more"
+        listed = ", ".join(names[:MAX_NAMED_FITS])
+        if len(names) > MAX_NAMED_FITS:
+            listed += f" and {len(names) - MAX_NAMED_FITS} more"
         warnings.warn(f"{who}, {listed}: {text}", category, stacklevel=stacklevel)
 
 

@@ -32,7 +32,7 @@ from ..validation import (
 )
 
 # A relative residual of the normal equations above this is worth a warning.
-ENOUGH = 1e-6
+RESIDUAL_WARNING_TOL = 1e-6
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
             self.alpha_ = alpha
             self.coef_, self.intercept_ = self._model(design, found.W, found.offset)
             self.certificate_ = self._certify(design, targets, found, length)
-        if not self.certificate_.holds(ENOUGH):
+        if not self.certificate_.holds(RESIDUAL_WARNING_TOL):
             self._warn()
         return self
 

@@ -13,7 +13,7 @@ from ...core.problem.losses import Logistic
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import Bias, Problem, costs
 from ...core.rows.rows import as_rows
-from ...core.solve.softmax.form import SOLVERS, certify_logistic, solve_logistic
+from ...core.solve.softmax.form import LOGISTIC_SOLVERS, certify_logistic, solve_logistic
 from ...core.solve.softmax.path_state import PathState
 from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
 from ..stored import LINEAR, SOLVED
@@ -119,7 +119,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         """Fit to data that are validated, with class weights already in ``weight``."""
         with all_or_nothing(self):
             monitor = make_monitor(self)
-            one_of("solver", self.solver, ["auto", *SOLVERS])
+            one_of("solver", self.solver, ["auto", *LOGISTIC_SOLVERS])
             problem = self._problem(X, codes, weight, len(classes))
             start = self._start(problem) if self.warm_start else None
             solution = solve_logistic(problem, monitor, self.solver, start, memory)

@@ -23,7 +23,7 @@ from . import two_class as svm_two
 from .form import LinearForm, PenalizedBias
 from .words import svm_in_words
 
-MULTICLASS: dict[str, LinearForm] = {
+MULTICLASS_FORMS: dict[str, LinearForm] = {
     "max": svm_joint,
     "sum": svm_joint,
     "rest": svm_reduced,
@@ -147,7 +147,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         with all_or_nothing(self):
             monitor = make_monitor(self)
             positive("C", self.C, infinite=True)
-            one_of("multiclass", self.multiclass, MULTICLASS)
+            one_of("multiclass", self.multiclass, MULTICLASS_FORMS)
             self.classes_, self._codes = classes, codes
             ending = self._form().fit(self, X, codes, weight, monitor)
         warn_unless_reached(self, ending, self.certificate_)
@@ -155,7 +155,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
     def _form(self) -> LinearForm:
         """How the problem is posed: two classes, k at once, or two at a time."""
-        form = svm_two if len(self.classes_) == 2 else MULTICLASS[self.multiclass]
+        form = svm_two if len(self.classes_) == 2 else MULTICLASS_FORMS[self.multiclass]
         return PenalizedBias(form) if self._bias_column else form
 
     def _bias(self) -> Bias:

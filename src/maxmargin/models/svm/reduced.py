@@ -24,10 +24,10 @@ from ..validation import one_of
 from . import two_class as svm_two
 
 P = TypeVar("P", bound=Problem)
-RULES = {"rest": "one against the rest", "pairs": "one against one"}
+REDUCTION_NAMES = {"rest": "one against the rest", "pairs": "one against one"}
 _EVERY_ROW = slice(None)
 # Multipliers of all machines that are kept in one array.
-MOST_MULTIPLIERS = 5e8
+MAX_JOINED_MULTIPLIERS = 5e8
 
 
 def questions(model, codes, whole: P, part: Callable) -> Iterator[tuple[P, slice | np.ndarray]]:
@@ -50,7 +50,7 @@ def count_machines(model, n: int) -> int:
     """How many two-class machines there are; refuses more multipliers than fit memory."""
     k = len(model.classes_)
     count = k if model.multiclass == "rest" else k * (k - 1) // 2
-    if n * count > MOST_MULTIPLIERS:
+    if n * count > MAX_JOINED_MULTIPLIERS:
         raise ValueError(
             f"multiclass={model.multiclass!r} keeps {n} × {count} multipliers here, "
             f"{8e-9 * n * count:.0f} GB. Use OneVsOne or OneVsRest around "
@@ -129,7 +129,7 @@ def dual_coef(model) -> np.ndarray:
 
 def together(model, parts: list[Certificate]) -> Certificate:
     """The certificate of the sum of the two-class problems."""
-    rule = RULES[model.multiclass]
+    rule = REDUCTION_NAMES[model.multiclass]
     return sum_of(parts, f"{len(parts)} two-class problems ({rule}), the first: {parts[0].problem}")
 
 

@@ -18,7 +18,7 @@ from ..fitting import make_monitor, note
 from ..validation import one_of
 
 # A slack below this is rounding: the point lies on its margin.
-ON_MARGIN = 1e-7
+ON_MARGIN_SLACK = 1e-7
 
 
 def pose(model, X, codes, weight) -> Problem:
@@ -89,7 +89,7 @@ def support_kinds(problem: Problem, alpha: np.ndarray, slack: np.ndarray, some) 
 def kinds_of(slack: np.ndarray, below) -> np.ndarray:
     """The kind of every slack; ``below`` says where a hinge multiplier is below its cap."""
     kinds = np.where(slack > 1.0, "misclassified", "inside")
-    kinds[(slack <= ON_MARGIN) | below] = "margin"
+    kinds[(slack <= ON_MARGIN_SLACK) | below] = "margin"
     return kinds
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-RULES = ("best", "one_se")
+CHOICE_RULES = ("best", "one_se")
 # Means of the same numbers in another order differ by rounding; that is still a tie.
-SAME = 1e-12
+TIE_ROUNDING = 1e-12
 
 
 def best_index(scores: np.ndarray, rule: str) -> int:
@@ -23,7 +23,7 @@ def best_index(scores: np.ndarray, rule: str) -> int:
         )
     mean = np.where(np.isfinite(mean), mean, -np.inf)
     top = int(mean.argmax())
-    allowance = SAME * abs(mean[top])
+    allowance = TIE_ROUNDING * abs(mean[top])
     if rule == "one_se":
         allowance += standard_error(scores[:, top])
     return int(np.flatnonzero(mean >= mean[top] - allowance)[0])

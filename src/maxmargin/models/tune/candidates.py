@@ -16,12 +16,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from ..bases import PolarBasis, QuadraticBasis, RadialBasis
-from ..registry import ALPHAS, Method, Shape
+from ..registry import RIDGE_ALPHAS, Method, Shape
 
 # Columns, and values in all, up to which a basis is worth trying.
-MOST_POLAR, MOST_QUADRATIC, MOST_VALUES = 6, 40, 3e7
+MAX_POLAR_COLUMNS, MAX_QUADRATIC_COLUMNS, MAX_QUADRATIC_VALUES = 6, 40, 3e7
 # Rows up to which kernel machines are exact; beyond, a Nyström approximation of this rank.
-EXACT_ROWS, RANK = 20_000, 500
+MAX_EXACT_KERNEL_ROWS, NYSTROEM_RANK = 20_000, 500
 
 
 class CandidateBasis(NamedTuple):
@@ -35,27 +35,30 @@ def make(method: Method, folds, shape: Shape) -> BaseEstimator:
     if method.kernel:
         given["kernel"] = "rbf"
     if method.C == "alpha":
-        given["alphas"] = ALPHAS
+        given["alphas"] = RIDGE_ALPHAS
     if not method.tuned:
         return method.estimator_class()(**given)
-    if method.kernel and shape.rows > EXACT_ROWS:
-        return method.estimator_class()(rank=RANK, **given)
+    if method.kernel and shape.rows > MAX_EXACT_KERNEL_ROWS:
+        return method.estimator_class()(rank=NYSTROEM_RANK, **given)
     return method.search_class()(cv=folds, **given)
 
 
-BASES: dict[str, CandidateBasis] = {
+CANDIDATE_BASES: dict[str, CandidateBasis] = {
     "as given": CandidateBasis(lambda: None),
-    "polar": CandidateBasis(PolarBasis, lambda s: not s.sparse and 2 <= s.columns <= MOST_POLAR),
+    "polar": CandidateBasis(
+        PolarBasis, lambda s: not s.sparse and 2 <= s.columns <= MAX_POLAR_COLUMNS
+    ),
     "quadratic": CandidateBasis(
         QuadraticBasis,
         lambda s: (
             not s.sparse
-            and s.columns <= MOST_QUADRATIC
-            and 0.5 * s.rows * s.columns**2 <= MOST_VALUES
+            and s.columns <= MAX_QUADRATIC_COLUMNS
+            and 0.5 * s.rows * s.columns**2 <= MAX_QUADRATIC_VALUES
         ),
     ),
     "radial": CandidateBasis(
-        lambda: RadialBasis(random_state=0), lambda s: not s.sparse and 30 <= s.rows <= EXACT_ROWS
+        lambda: RadialBasis(random_state=0),
+        lambda s: not s.sparse and 30 <= s.rows <= MAX_EXACT_KERNEL_ROWS,
     ),
 }
 

@@ -24,15 +24,15 @@ from ...core.certify.separability import NotSeparableError
 from ..registry import METHODS, Method, Shape
 from ..separate import separability
 from ..validation import EstimatorStandIn, check_training
-from .candidates import BASES, CandidateBasis, chosen, make, pipeline
+from .candidates import CANDIDATE_BASES, CandidateBasis, chosen, make, pipeline
 from .records import as_frame, as_html, as_text
 
 Record = dict[str, Any]
 
 # A difference with a smaller p-value is called one.
-SIGNIFICANT = 0.05
+SIGNIFICANCE_LEVEL = 0.05
 # Values up to which separability is decided.
-MOST_VALUES = 2e6
+MAX_SEPARABILITY_VALUES = 2e6
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Comparison:
         good = [
             row
             for row in self.rows
-            if not row["p_value"] < SIGNIFICANT
+            if not row["p_value"] < SIGNIFICANCE_LEVEL
             and row["accuracy"]
             >= best["accuracy"] - max(best["standard_error"], row["standard_error"])
         ]
@@ -81,7 +81,7 @@ class Comparison:
                 f". {_name(best)} has {best['accuracy']:.3f}, which these folds do not tell from "
                 f"it (p = {row['p_value']:.2f}), and is less simple"
             )
-        worse = sum(row["p_value"] < SIGNIFICANT for row in self.rows)
+        worse = sum(row["p_value"] < SIGNIFICANCE_LEVEL for row in self.rows)
         text += f". {worse} of {len(self.rows)} are significantly worse than the best."
         return text + " The comparison was interrupted." * self.interrupted
 
@@ -171,7 +171,7 @@ def compare(
 def _candidates(X, shape: Shape, methods, bases, folds):
     """(method, basis, estimator): simple ones first."""
     known = chosen(methods, METHODS, "methods", shape)
-    changes = chosen(bases, BASES, "bases", shape)
+    changes = chosen(bases, CANDIDATE_BASES, "bases", shape)
     first = next(iter(changes))
     for basis_name, change in changes.items():
         for name, method in known.items():
@@ -294,7 +294,7 @@ def _name(row: Record) -> str:
 
 def _add_separability(result: Comparison, X, y, bases, shape: Shape) -> None:
     """Whether all rows are separable in each basis: the same for every linear method on it."""
-    changes = chosen(bases, BASES, "bases", shape)
+    changes = chosen(bases, CANDIDATE_BASES, "bases", shape)
     answers: dict[str, bool | None] = {}
     for row in result.rows:
         name = str(row["basis"])
@@ -309,7 +309,7 @@ def _separable(change, X, y) -> bool | None:
     basis = change.make() if isinstance(change, CandidateBasis) else change
     try:
         Z = pipeline("passthrough", basis, X).fit_transform(X, y)
-        if Z.shape[0] * Z.shape[1] > MOST_VALUES:
+        if Z.shape[0] * Z.shape[1] > MAX_SEPARABILITY_VALUES:
             return None
         return bool(separability(Z, y).separable)
     except (ValueError, ArithmeticError, RuntimeError):

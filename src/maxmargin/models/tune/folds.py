@@ -21,7 +21,7 @@ from ..captured_warnings import CapturedWarning, listening
 from ..reduction.fit_many import interrupts, named, repeat
 
 # How often the main thread looks whether Ctrl-C was pressed, in seconds.
-LOOK = 0.1
+INTERRUPT_POLL_SECONDS = 0.1
 
 
 class Chains:
@@ -87,7 +87,7 @@ class Chains:
                 else:  # each thread ends after the fit it is at when Ctrl-C is pressed
                     with ThreadPoolExecutor(threads, thread_name_prefix="maxmargin") as pool:
                         futures = [pool.submit(work) for _ in range(threads)]
-                        while wait(futures, LOOK).not_done:
+                        while wait(futures, INTERRUPT_POLL_SECONDS).not_done:
                             pass
             except KeyboardInterrupt as error:
                 self.error = error

@@ -7,9 +7,9 @@ from numbers import Integral
 import numpy as np
 
 # The default grid: 13 values from 1e-3 to 1e3, two per power of ten.
-LOWEST, HIGHEST = -3.0, 3.0
-USUAL = 13
-PER_DECADE = 2
+MIN_LOG10_C, MAX_LOG10_C = -3.0, 3.0
+DEFAULT_GRID_SIZE = 13
+STEPS_PER_DECADE = 2
 
 
 def check_cs(Cs) -> np.ndarray:
@@ -17,7 +17,7 @@ def check_cs(Cs) -> np.ndarray:
     if isinstance(Cs, Integral) and not isinstance(Cs, bool):
         if Cs < 1:
             raise ValueError(f"Cs must be at least 1 when it is a number of values, got {Cs}.")
-        return np.logspace(LOWEST, HIGHEST, int(Cs))
+        return np.logspace(MIN_LOG10_C, MAX_LOG10_C, int(Cs))
     try:
         values = np.unique(np.asarray(Cs, dtype=np.float64))
     except (TypeError, ValueError):
@@ -32,5 +32,5 @@ def check_cs(Cs) -> np.ndarray:
 
 def steps_from(C: float, count: int) -> np.ndarray:
     """Half powers of ten, the first of them at most C."""
-    first = np.floor(np.log10(C) * PER_DECADE)
-    return 10.0 ** ((first + np.arange(count)) / PER_DECADE)
+    first = np.floor(np.log10(C) * STEPS_PER_DECADE)
+    return 10.0 ** ((first + np.arange(count)) / STEPS_PER_DECADE)

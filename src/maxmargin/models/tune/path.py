@@ -24,19 +24,19 @@ from ..reduction.fit_many import interrupts
 from ..svm.linear_svm import LinearSVM
 from ..validation import check_weights
 from .checked_data import CheckedData, checked
-from .grid import USUAL, check_cs, steps_from
+from .grid import DEFAULT_GRID_SIZE, check_cs, steps_from
 from .path_extrapolation import PathExtrapolation
 from .records import Record, as_frame, as_html, as_text
 from .trivial import safe_c, trivial_until
 
 # Columns of the table, and what ``support_kind_`` calls them.
-KINDS = {"on_margin": "margin", "inside": "inside", "misclassified": "misclassified"}
+SUPPORT_COLUMNS = {"on_margin": "margin", "inside": "inside", "misclassified": "misclassified"}
 # Values that "auto" tries at most: fifteen powers of ten.
-MOST = 31
+MAX_AUTO_CS = 31
 # "auto" ends when the weights moved less than this, relative to their length, twice.
-STILL = 1e-4
+WEIGHT_CHANGE_TOL = 1e-4
 # A multiplier this near to C is at it.
-AT_CAP = 1.0 - 1e-9
+AT_CAP_SHARE = 1.0 - 1e-9
 
 
 @dataclass
@@ -181,7 +181,7 @@ def _grid(estimator, data: CheckedData | None, Cs, path: CPath) -> tuple[np.ndar
     if not auto:
         return check_cs(Cs), False
     if data is None:
-        return check_cs(USUAL), False
+        return check_cs(DEFAULT_GRID_SIZE), False
     X, codes = data.X, data.codes
     weight = check_weights(estimator, X, codes, data.classes, data.weight, estimator.class_weight)
     if isinstance(estimator, LinearSVM) and estimator.loss == "hinge":
@@ -189,7 +189,7 @@ def _grid(estimator, data: CheckedData | None, Cs, path: CPath) -> tuple[np.ndar
         C = C * (1.0 - 1e-6) if np.isfinite(C) else 1.0
     else:
         C = safe_c(X, codes, weight)
-    return steps_from(C, MOST), True
+    return steps_from(C, MAX_AUTO_CS), True
 
 
 def _follow(
@@ -228,7 +228,8 @@ def _row(model, error: float, seconds: float) -> Record:
     norm = float(np.linalg.norm(model.coef_))
     kinds = getattr(model, "support_kind_", None)
     counts = {
-        name: None if kinds is None else int((kinds == kind).sum()) for name, kind in KINDS.items()
+        name: None if kinds is None else int((kinds == kind).sum())
+        for name, kind in SUPPORT_COLUMNS.items()
     }
     certificate = model.certificate_
     return {
@@ -258,7 +259,7 @@ def _nothing_changes(path: CPath, auto: bool) -> str:
     if not auto or len(path) < 3:
         return ""
     last, before, first = (m.coef_ for m in path.models[:-4:-1])
-    still = STILL * np.linalg.norm(last)
+    still = WEIGHT_CHANGE_TOL * np.linalg.norm(last)
     if np.linalg.norm(last - before) <= still and np.linalg.norm(before - first) <= still:
         return f"The weights no longer change from C = {path.rows[-3]['C']:.4g} on."
     return ""
@@ -274,4 +275,4 @@ def _below_c(model) -> bool:
     alpha = model.alpha_
     joint = alpha.ndim == 2 and getattr(model, "multiclass", "") == "max"
     heaviest = alpha.sum(axis=1) if joint else alpha
-    return bool(heaviest.max() < AT_CAP * model.C)
+    return bool(heaviest.max() < AT_CAP_SHARE * model.C)

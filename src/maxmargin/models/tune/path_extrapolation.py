@@ -15,7 +15,7 @@ import numpy as np
 
 from ...core.solve.softmax.path_state import PathState
 
-LINES = ("coef_", "intercept_", "alpha_")
+EXTRAPOLATED_ATTRIBUTES = ("coef_", "intercept_", "alpha_")
 
 
 class PathExtrapolation:
@@ -43,5 +43,7 @@ class PathExtrapolation:
 
     def remember(self, model) -> None:
         """To be called after every fit."""
-        found = {name: getattr(model, name) for name in LINES if hasattr(model, name)}
+        found = {
+            name: getattr(model, name) for name in EXTRAPOLATED_ATTRIBUTES if hasattr(model, name)
+        }
         self.past = [*self.past[-1:], (float(model.C), found)]

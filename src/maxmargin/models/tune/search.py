@@ -22,7 +22,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ..validation import all_or_nothing, one_of, positive
-from .best import RULES, best_index
+from .best import CHOICE_RULES, best_index
 from .checked_data import CheckedData, checked
 from .folds import Chains
 from .grid import check_cs
@@ -30,18 +30,26 @@ from .path_extrapolation import PathExtrapolation
 
 # Bytes of X up to which the training parts of all folds are kept side by side; beyond, they are
 # cut out again for every fit, which costs about as much as one pass over the data.
-MOST_KEPT = 256e6
+MAX_FOLD_BYTES = 256e6
 # Where a solver estimates its error well (quasi-Newton steps on logistic losses), the fits of the
 # folds end without a proof when the estimate is this share of the gap asked for.  A proof exceeds
 # the error there by up to a thousand times, the more the larger C is.  With this share 63 of 65
 # fits to MiniLM embeddings had smaller errors than scikit-learn's, the others larger by 2e-7.
-ESTIMATE = 0.005
+ESTIMATE_TOL_SHARE = 0.005
 # Multipliers of all folds and all C that are kept to start the final fit from.
-MOST_MULTIPLIERS = 5e7
+MAX_KEPT_MULTIPLIERS = 5e7
 
 
 # What a search adds to the attributes of the estimator it tunes.
-FOUND = ("C_", "Cs_", "scores_", "cv_results_", "best_index_", "best_score_", "n_splits_")
+SEARCH_ATTRIBUTES = (
+    "C_",
+    "Cs_",
+    "scores_",
+    "cv_results_",
+    "best_index_",
+    "best_score_",
+    "n_splits_",
+)
 
 
 class CSearch:
@@ -77,7 +85,7 @@ class CSearch:
             for name in [name for name in vars(self) if name.endswith("_")]:
                 delattr(self, name)  # of an earlier fit
             Cs = check_cs(self.Cs)
-            one_of("rule", self.rule, RULES)
+            one_of("rule", self.rule, CHOICE_RULES)
             data = checked(self, X, y, sample_weight)
             splits = _splits(self.cv, data, groups)
             search = CGridSearch(self._model(positive("tol_cv", self.tol_cv)), Cs, data, splits)
@@ -92,7 +100,7 @@ class CSearch:
     def plain(self):
         """The tuned estimator with the C chosen, fitted, as if the search had never been."""
         model = self._model(self.tol).set_params(C=self.C_, warm_start=False)
-        left = {*self.get_params(deep=False), *FOUND}
+        left = {*self.get_params(deep=False), *SEARCH_ATTRIBUTES}
         vars(model).update({k: v for k, v in vars(self).items() if k not in left})
         return model
 
@@ -157,9 +165,11 @@ class CGridSearch:
         self.fit_times, self.score_times = np.full(shape, np.nan), np.full(shape, np.nan)
         self.gaps = np.full(shape, np.nan)
         self.models = [clone(self.model) for _ in self.splits]
-        self.foresight = [PathExtrapolation(ESTIMATE * self.model.tol) for _ in self.splits]
+        self.foresight = [
+            PathExtrapolation(ESTIMATE_TOL_SHARE * self.model.tol) for _ in self.splits
+        ]
         self.found: list[dict[int, dict]] = [{} for _ in self.splits]
-        self.keep = len(self.splits) * self.data.nbytes <= MOST_KEPT
+        self.keep = len(self.splits) * self.data.nbytes <= MAX_FOLD_BYTES
         self.parts: dict[int, tuple[CheckedData, CheckedData]] = {}
 
     def run(self, who: str, scorer: Callable, n_jobs, verbose: int) -> bool:
@@ -210,7 +220,7 @@ class CGridSearch:
         names = ("coef_", "intercept_", "alpha_", "classes_")
         kept = {name: getattr(model, name) for name in names if hasattr(model, name)}
         size = kept["alpha_"].size if "alpha_" in kept else 0
-        if size * self.scores.size > MOST_MULTIPLIERS:
+        if size * self.scores.size > MAX_KEPT_MULTIPLIERS:
             del kept["alpha_"]
         self.found[fold][step] = kept
 

@@ -22,11 +22,11 @@ from .linear_svm_cv import LinearSVMCV
 from .path import c_path
 from .records import Record, as_frame, as_html, as_text
 
-CS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
-WORDS = 4500
+SENTIMENT_CS = (0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
+MAX_VOCABULARY_WORDS = 4500
 # Words are runs of letters: with digits counted as words the largest C have a tenth more support
 # vectors than the lecture's table.
-LETTERS = r"[^\W\d_]{2,}"
+WORD_PATTERN = r"[^\W\d_]{2,}"
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class TextExperiment:
 def text_experiment(
     sentences: Sequence[str],
     labels,
-    Cs=CS,
+    Cs=SENTIMENT_CS,
     *,
-    words: int = WORDS,
+    words: int = MAX_VOCABULARY_WORDS,
     vocabulary: str = "all",
     test_size: int | float = 500,
     cv=5,
@@ -99,7 +99,7 @@ def text_experiment(
         list(sentences), np.asarray(labels), test_size=test_size, stratify=labels,
         random_state=random_state,
     )  # fmt: skip
-    vectorizer = CountVectorizer(max_features=words, token_pattern=LETTERS)
+    vectorizer = CountVectorizer(max_features=words, token_pattern=WORD_PATTERN)
     vectorizer.fit(train if vocabulary == "training" else list(sentences))
     X, Z = (_counts(vectorizer.transform(part)) for part in (train, test))
     path = c_path(LinearSVM(tol=tol), X, y_train, Cs, stop=False)

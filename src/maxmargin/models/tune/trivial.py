@@ -32,16 +32,16 @@ from ...core.rows.class_products import score_chunks
 from ...core.rows.rows import as_rows, combine, scores, sqnorms
 
 # Gap to which the fits below C₁ are solved: slacks there are of order one.
-SHARP = 1e-9
+SLACK_FIT_TOL = 1e-9
 # A multiplier this near to its cap is at it.
-AT_CAP = 1.0 - 1e-6
+AT_CAP_SHARE = 1.0 - 1e-6
 # p is a whole number; the larger class may have rows at C whose slack grows from p = 0.
-ONE = 0.5
+MIN_POSITIVE_COUNT = 0.5
 # A fit this near to C₁ has no shorter way to it than extrapolation.
-CLOSE = 0.3
+NEAR_C1_SHARE = 0.3
 # How precisely C₁ is searched for where the lines end too early.
-PRECISE = 1e-3
-MOST_FITS = 40
+C1_SEARCH_TOL = 1e-3
+MAX_C1_FITS = 40
 
 
 def trivial_until(estimator, X, y, weight=None) -> float:
@@ -49,9 +49,9 @@ def trivial_until(estimator, X, y, weight=None) -> float:
     fits = _Fits(estimator, X, y, weight)
     C = safe_c(X, y, weight, free=estimator.fit_intercept and not estimator.penalize_bias)
     most = fits.at(C).total
-    for _ in range(MOST_FITS):
+    for _ in range(MAX_C1_FITS):
         first = _meeting(fits.at(0.7 * C), fits.at(C))
-        if not np.isfinite(first) or CLOSE * first <= C:
+        if not np.isfinite(first) or NEAR_C1_SHARE * first <= C:
             break
         C = 0.7 * first
     return _refine(fits, first, most) if np.isfinite(first) else first
@@ -62,18 +62,20 @@ def _meeting(one: _Slacks, two: _Slacks) -> float:
     same = one.at_cap & two.at_cap
     q = (one.slack[same] - two.slack[same]) / (two.C - one.C)
     p = two.slack[same] + two.C * q
-    falls = (q > 0) & (p > ONE)
+    falls = (q > 0) & (p > MIN_POSITIVE_COUNT)
     return float(np.min(p[falls] / q[falls], initial=np.inf))
 
 
 def _refine(fits: _Fits, C: float, most: float) -> float:
     """Where biases have room they give way before a multiplier does: then C₁ is larger."""
-    low, step = C, PRECISE
-    while fits.at(high := C * (1.0 + step)).total >= most * AT_CAP:
+    low, step = C, C1_SEARCH_TOL
+    while fits.at(high := C * (1.0 + step)).total >= most * AT_CAP_SHARE:
         low, step = high, 2.0 * step
-    while high / low > 1.0 + 2.0 * PRECISE:
+    while high / low > 1.0 + 2.0 * C1_SEARCH_TOL:
         middle = float(np.sqrt(low * high))
-        low, high = (middle, high) if fits.at(middle).total >= most * AT_CAP else (low, middle)
+        low, high = (
+            (middle, high) if fits.at(middle).total >= most * AT_CAP_SHARE else (low, middle)
+        )
     return low
 
 
@@ -113,7 +115,7 @@ class _Fits:
 
     def __init__(self, estimator, X, y, weight):
         self.model = clone(estimator).set_params(
-            tol=SHARP, warm_start=True, verbose=0, class_weight=None
+            tol=SLACK_FIT_TOL, warm_start=True, verbose=0, class_weight=None
         )
         self.X, self.y, self.weight = X, y, weight
         self.s = np.ones(X.shape[0]) if weight is None else weight
@@ -127,7 +129,7 @@ class _Fits:
         if slack.ndim == 1 and alpha.ndim == 2:
             alpha = alpha.sum(axis=1)
         cap = c if alpha.ndim == 1 else c[:, None]
-        return _Slacks(C, slack, (alpha >= AT_CAP * cap) & (cap > 0), float(alpha.sum()) / C)
+        return _Slacks(C, slack, (alpha >= AT_CAP_SHARE * cap) & (cap > 0), float(alpha.sum()) / C)
 
     def _slacks(self) -> np.ndarray:
         """(n,), or one column per slack that a row can have."""

@@ -11,8 +11,8 @@ import numpy as np
 
 from ...core.certify.certificate import Certificate
 from ...core.certify.circulation import (
-    MOVES,
-    ROUNDING,
+    MAX_REPAIR_MOVES,
+    RESIDUAL_ROUNDING,
     balancing_factors,
     flow_between,
     into_domain,
@@ -34,10 +34,10 @@ from ..solve.tasks import ask, ask_total
 from .two_class import method_of
 
 # Newton's steps for the biases, and the shares of each at which the primal is looked at.
-STEPS = 6
-ALONG = np.array([1.0, 0.5, 0.25, 0.1, 0.03, 0.01])
+MAX_BIAS_STEPS = 6
+BIAS_STEP_LENGTHS = np.array([1.0, 0.5, 0.25, 0.1, 0.03, 0.01])
 # Steps that lower the losses by less than this share of them are the last.
-ENOUGH = 1e-10
+MIN_LOSS_DECREASE = 1e-10
 
 
 def certify_class_parts(
@@ -77,8 +77,8 @@ def repair_class_parts(parts: Parts, spec: ClassSpec) -> None:
     r, laplacian, mass = ask_total(parts, _tidy, spec)
     if not spec.bias or mass == 0.0:
         return
-    for _ in range(MOVES):
-        if np.abs(r).max() <= ROUNDING * mass:
+    for _ in range(MAX_REPAIR_MOVES):
+        if np.abs(r).max() <= RESIDUAL_ROUNDING * mass:
             return
         moved = ask_total(parts, _try, spec, potential(laplacian, r))
         if not np.abs(moved[0]).sum() < 0.5 * np.abs(r).sum():
@@ -138,15 +138,15 @@ def set_none(problem: MulticlassProblem, state: ClassState):
 def better_biases(parts: Parts, spec: ClassSpec, W, b) -> np.ndarray:
     """Biases with smaller losses for weights W: Newton's steps in k unknowns, by sums."""
     losses = float(ask_total(parts, _keep_scores, spec, W, b)[0])
-    for _ in range(STEPS):
+    for _ in range(MAX_BIAS_STEPS):
         slope, curvature = ask_total(parts, _newton_terms, spec, b)
         step = newton_step(slope, curvature)
-        if not 0.5 * float(slope @ step) > ENOUGH * losses:
+        if not 0.5 * float(slope @ step) > MIN_LOSS_DECREASE * losses:
             break
-        tried = b + ALONG[:, None] * step
+        tried = b + BIAS_STEP_LENGTHS[:, None] * step
         found = ask_total(parts, _losses_at, spec, tried)
         best = int(found.argmin())
-        if not found[best] < losses * (1.0 - ENOUGH):
+        if not found[best] < losses * (1.0 - MIN_LOSS_DECREASE):
             break
         b, losses = tried[best], float(found[best])
     ask_total(parts, _drop_scores, spec)

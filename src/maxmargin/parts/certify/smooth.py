@@ -27,12 +27,12 @@ from ..parts import Block, Parts
 from ..solve.smooth import Asked, pose
 
 # Scores of a part held at once.
-VALUES = 1 << 18
+SCORE_BLOCK_VALUES = 1 << 18
 # Multipliers this near to balance, times the gap asked for, are mended at no cost.
-NEAR = 0.02
-MOST_PASSES = 12
+NEAR_BALANCE_SHARE = 0.02
+MAX_BALANCE_PASSES = 12
 # No step moves a bias further than this.
-LONGEST = 30.0
+MAX_BIAS_STEP = 30.0
 
 
 class Mend(NamedTuple):
@@ -79,7 +79,7 @@ def _settle(parts: Parts, asked: Asked, W, b, tol) -> tuple[np.ndarray, Mend]:
     mend = Mend(np.ones(2), 0.0, np.zeros(asked.k))
     if not asked.bias:
         return b, mend
-    for _ in range(MOST_PASSES):
+    for _ in range(MAX_BALANCE_PASSES):
         has, wants, bends = parts.total(_balance, W, b, asked)
         if asked.k == 2:  # multipliers of the negative and of the positive class
             mend = Mend(has.min() / np.maximum(has, np.finfo(float).tiny), 0.0, has)
@@ -94,9 +94,9 @@ def _settle(parts: Parts, asked: Asked, W, b, tol) -> tuple[np.ndarray, Mend]:
             mend = Mend(np.ones(2), off, np.maximum(has + lacks / off, 0.0) / wants.sum())
             bends = bends + np.trace(bends) / asked.k**2
             step = np.linalg.lstsq(bends, lacks, rcond=1e-12)[0]
-        if off <= NEAR * tol:
+        if off <= NEAR_BALANCE_SHARE * tol:
             break
-        b = b + np.clip(step, -LONGEST, LONGEST)
+        b = b + np.clip(step, -MAX_BIAS_STEP, MAX_BIAS_STEP)
     return b, mend
 
 
@@ -120,7 +120,9 @@ def _balance(block: Block, state, W, b, asked: Asked):
 
 def _slices(block: Block, problem) -> Iterator[tuple]:
     """Some rows at a time, in float64."""
-    size = max(16, VALUES // max(problem.k, 1 if block.X.ndim != 2 else block.X.shape[1] // 8))
+    size = max(
+        16, SCORE_BLOCK_VALUES // max(problem.k, 1 if block.X.ndim != 2 else block.X.shape[1] // 8)
+    )
     for start in range(0, len(block.y), size):
         part = slice(start, start + size)
         yield block.X[part].astype(np.float64), problem.y[part], problem.c[part]

@@ -9,10 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.certify.bias import SAME
+from ...core.certify.bias import SUM_EQUALITY_TOL
 from ...core.certify.certificate import Certificate
 from ...core.certify.conclude import Tally, conclude, first_that_proves, norms_of
-from ...core.certify.repair import MOVES, ROUNDING, SMALL, bear, freedom, lighten, shift
+from ...core.certify.repair import (
+    MAX_REPAIR_MOVES,
+    RESIDUAL_ROUNDING,
+    SINGLE_REPAIR_SHARE,
+    bear,
+    freedom,
+    lighten,
+    shift,
+)
 from ...core.certify.two_class import tally
 from ...core.problem.losses import boxed
 from ...core.problem.problem import Problem, two_class_summary
@@ -22,8 +30,8 @@ from ..solve.tasks import ask, ask_total
 from ..solve.two_class.tasks import BinarySpec, BinaryState
 
 # Breakpoints of the bias that a part may list, and places at which it weighs what lies below.
-LISTED = 64
-EDGES = 64
+MAX_LISTED_BREAKPOINTS = 64
+BIAS_GRID_POINTS = 64
 
 
 def certify_parts(
@@ -69,14 +77,14 @@ def repair_parts(parts: Parts, spec: BinarySpec) -> None:
     r, plus, minus, free = ask_total(parts, _shift, spec, 0.0)
     if not spec.bias:
         return
-    for _ in range(MOVES):
+    for _ in range(MAX_REPAIR_MOVES):
         if r == 0.0 or free == 0:
             break
         r, plus, minus, free = ask_total(parts, _shift, spec, r / free)
     left, heavy = abs(plus - minus), 1.0 if plus > minus else -1.0
-    if left <= ROUNDING * (plus + minus):
+    if left <= RESIDUAL_ROUNDING * (plus + minus):
         return
-    if left <= SMALL * (plus + minus):
+    if left <= SINGLE_REPAIR_SHARE * (plus + minus):
         known = list(ask(parts, _freedom, spec, heavy, left))
         freest = max(known)
         if freest >= 0.0:  # parts whose freest are equally free bear it together
@@ -129,14 +137,14 @@ def best_bias_parts(parts: Parts, spec: BinarySpec, w: np.ndarray, guess: float)
     if not (np.isfinite(low) and np.isfinite(high)):
         return guess
     span = max(high - low, 1e-12 * max(1.0, abs(low), abs(high)))
-    edges = np.linspace(low - 1e-3 * span, high + 1e-3 * span, EDGES)
-    for _ in range(EDGES):
+    edges = np.linspace(low - 1e-3 * span, high + 1e-3 * span, BIAS_GRID_POINTS)
+    for _ in range(BIAS_GRID_POINTS):
         slopes, size, inside = _look(parts, spec, edges)
         first, last = _bracket(slopes, size, inside)
-        listed = inside[first:last].sum() <= LISTED
+        listed = inside[first:last].sum() <= MAX_LISTED_BREAKPOINTS
         if listed or not edges[first + 1] > edges[first]:
             break
-        edges = np.linspace(edges[first], edges[last], EDGES)
+        edges = np.linspace(edges[first], edges[last], BIAS_GRID_POINTS)
     points = np.unique(
         np.concatenate([*ask(parts, _list, spec, edges[first], edges[last]), edges[[first, last]]])
     )
@@ -151,8 +159,8 @@ def _look(parts: Parts, spec: BinarySpec, edges):
 
 def _bracket(slopes, size, inside) -> tuple[int, int]:
     """The first and the last edge of the place where the slope passes zero."""
-    below = np.flatnonzero(slopes < -SAME * size)
-    above = np.flatnonzero(slopes > SAME * size)
+    below = np.flatnonzero(slopes < -SUM_EQUALITY_TOL * size)
+    above = np.flatnonzero(slopes > SUM_EQUALITY_TOL * size)
     first = int(below[-1]) if len(below) else 0
     last = int(above[0]) if len(above) else len(slopes) - 1
     return first, max(last, first + 1)
@@ -165,7 +173,7 @@ def _root(points, slopes, size, jumps: bool) -> float:
     a straight line in between.
     """
     last = len(points) - 1
-    flat = np.flatnonzero(np.abs(slopes) <= SAME * size)
+    flat = np.flatnonzero(np.abs(slopes) <= SUM_EQUALITY_TOL * size)
     if len(flat):
         end = min(int(flat[-1]) + 1, last) if jumps else flat[-1]
         return 0.5 * float(points[flat[0]] + points[end])
@@ -224,4 +232,4 @@ def _list(
 ) -> tuple[BinaryState, np.ndarray]:
     assert state.z is not None
     point = (problem.y - state.z)[problem.c > 0]
-    return state, np.unique(point[(point >= low) & (point <= high)])[: 4 * LISTED]
+    return state, np.unique(point[(point >= low) & (point <= high)])[: 4 * MAX_LISTED_BREAKPOINTS]

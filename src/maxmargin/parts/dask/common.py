@@ -16,8 +16,8 @@ from .scoring import Judge, hear, judge_of, verdict
 from .traffic import Traffic
 
 # What only these know, and what a block of rows need not be told of the fit.
-ON_CLUSTER = ("where_", "traffic_", "_kept")
-TOLD = ("certificate_", "history_", "path_")
+CLUSTER_ATTRIBUTES = ("where_", "traffic_", "_kept")
+FIT_ATTRIBUTES = ("certificate_", "history_", "path_")
 
 
 class KeptParts(NamedTuple):
@@ -103,7 +103,7 @@ class OnDask:
         base = next(base for base in type(self).__mro__ if not issubclass(base, OnDask))
         given = self.get_params(deep=False)
         model = base(**given)
-        left = {*given, *ON_CLUSTER}
+        left = {*given, *CLUSTER_ATTRIBUTES}
         vars(model).update({k: v for k, v in vars(self).items() if k not in left})
         return model
 
@@ -164,7 +164,7 @@ class OneBlock:
     def __init__(self, model, method: str):
         self.model, self.method = model.plain(), method
         self.__name__ = f"{type(model).__name__}.{method}"  # what Dask calls its tasks
-        for name in TOLD:
+        for name in FIT_ATTRIBUTES:
             vars(self.model).pop(name, None)
         # Names were compared when the collection came; blocks have none.
         vars(self.model).pop("feature_names_in_", None)

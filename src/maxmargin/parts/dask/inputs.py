@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 
-from ...models.validation import FLOATS, canonical
+from ...models.validation import FLOAT_DTYPES, canonical
 from ..data import Duel, PartsData, weights_by_class
 from ..parts import Block
 from ..side_by_side import jobs_at_once
@@ -181,7 +181,7 @@ def _collect(pieces: list, labels: list, weights: list, first: int) -> Block | C
 def numbers(X):
     """float32 or float64 rows, dense or CSR; what is missing becomes NaN."""
     X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-    if X.dtype in FLOATS:
+    if X.dtype in FLOAT_DTYPES:
         return X
     if X.dtype == object:  # columns of pandas' own types
         X = np.where(_missing(X), np.nan, X)

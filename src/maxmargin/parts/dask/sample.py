@@ -9,17 +9,19 @@ from ..data import PartsData
 from ..parts import Block
 
 # Rows per unknown of one class, and values in all: at most 16 MB travel.
-PER_COLUMN = 40
-VALUES = 1 << 21
-FEWEST = 1000
+SAMPLE_ROWS_PER_COLUMN = 40
+MAX_SAMPLE_VALUES = 1 << 21
+MIN_SAMPLE_ROWS = 1000
 
 
 def draw(data: PartsData, seed: int) -> Block:
     """Rows drawn from every part by its share; weights add up to those of all rows."""
     d = data.parts.n_features
-    wanted = max(FEWEST, PER_COLUMN * (d + 1))
+    wanted = max(MIN_SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN * (d + 1))
     share = min(1.0, wanted / data.n)
-    parts = list(data.parts.ask(_some, share, max(1, VALUES // data.parts.n_parts), seed))
+    parts = list(
+        data.parts.ask(_some, share, max(1, MAX_SAMPLE_VALUES // data.parts.n_parts), seed)
+    )
     rare = {int(code) for part in parts for code in np.unique(part.y)}
     some = [part for part in parts if len(part.y)]
     X = [part.X for part in some]

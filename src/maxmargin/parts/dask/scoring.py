@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import xlogy
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-CELLS = (
+CONFUSION_SCORES = (
     "accuracy", "balanced_accuracy", "matthews_corrcoef",
     *(
         name + average
@@ -24,13 +24,13 @@ CELLS = (
         for average in ("", "_macro", "_micro", "_weighted")
     ),
 )  # fmt: skip
-SUMS = ("neg_log_loss", "neg_brier_score")
-VALUES = (
+SUM_SCORES = ("neg_log_loss", "neg_brier_score")
+GATHERED_SCORES = (
     "roc_auc", "average_precision", "top_k_accuracy",
     "roc_auc_ovr", "roc_auc_ovo", "roc_auc_ovr_weighted", "roc_auc_ovo_weighted",
 )  # fmt: skip
 # The most values that come here for one score: 160 MB.
-MOST_VALUES = 20_000_000
+MAX_GATHERED_VALUES = 20_000_000
 
 
 class Judge(NamedTuple):
@@ -43,12 +43,13 @@ class Judge(NamedTuple):
 def judge_of(scoring: Any, model: Any) -> Judge:
     """The scorer asked for, or a refusal that names those there are."""
     name = "accuracy" if scoring is None else scoring
-    if not isinstance(name, str) or name not in (*CELLS, *SUMS, *VALUES):
+    if not isinstance(name, str) or name not in (*CONFUSION_SCORES, *SUM_SCORES, *GATHERED_SCORES):
         raise ValueError(
             f"On Dask scoring is the name of a score that blocks of rows can add up, got "
-            f"scoring={scoring!r}. There are {', '.join((*CELLS, *SUMS, *VALUES))}."
+            f"scoring={scoring!r}. There are "
+            f"{', '.join((*CONFUSION_SCORES, *SUM_SCORES, *GATHERED_SCORES))}."
         )
-    if name in CELLS:
+    if name in CONFUSION_SCORES:
         return Judge(name, "predict")
     from sklearn.metrics import get_scorer
 
@@ -72,11 +73,11 @@ def hear(judge: Judge, model: Any, X, y: np.ndarray, weight):
     if len(y) == 0:
         return None
     answers = getattr(model, judge.method)(X)
-    if judge.name in CELLS:
+    if judge.name in CONFUSION_SCORES:
         return _cells(y, answers, weight)
-    if judge.name in SUMS:
+    if judge.name in SUM_SCORES:
         return _sums(judge.name, model.classes_, y, answers, weight)
-    if answers.size > MOST_VALUES:
+    if answers.size > MAX_GATHERED_VALUES:
         return TooMany(answers.size)
     return Said(y, answers, weight)
 
@@ -133,13 +134,14 @@ def verdict(judge: Judge, classes: np.ndarray, said: Iterable[Any]) -> float:
     heard = [each for each in said if each is not None]
     if not heard:
         raise ValueError("There are no rows to judge by: every partition is empty.")
-    if judge.name in SUMS:
+    if judge.name in SUM_SCORES:
         return -sum(loss for loss, _ in heard) / sum(mass for _, mass in heard)
     values = sum(each.values if isinstance(each, TooMany) else each.answers.size for each in heard)
-    if values > MOST_VALUES:
+    if values > MAX_GATHERED_VALUES:
         raise ValueError(
             f"{judge.name} ranks all rows by their scores, {values:,} values that would have to "
-            f"come to one place; {MOST_VALUES:,} is the most. Use accuracy, neg_log_loss or "
+            f"come to one place; {MAX_GATHERED_VALUES:,} is the most. Use accuracy, neg_log_loss "
+            "or "
             "another score that adds up, or fewer rows."
         )
     from sklearn.metrics import get_scorer

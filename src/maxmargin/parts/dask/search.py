@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...core.solve.contract import Ending
 from ...models.tune import linear_svm_cv, logistic_regression_cv
-from ...models.tune.best import RULES, best_index
+from ...models.tune.best import CHOICE_RULES, best_index
 from ...models.tune.folds import FoldProgress
 from ...models.tune.grid import check_cs
 from ...models.tune.search import CSearch, search_results
@@ -105,7 +105,7 @@ class OnDaskCV(OnDask, CSearch):
         """Choose C, then fit, on the current client's cluster."""
         with all_or_nothing(self), some_client() as (client, where):
             grid, folds = check_cs(self.Cs), count("cv", self.cv)
-            one_of("rule", self.rule, RULES)
+            one_of("rule", self.rule, CHOICE_RULES)
             if folds < 2:
                 raise ValueError(f"cv must be at least 2 folds, got cv={self.cv!r}.")
             model = self._model(positive("tol_cv", self.tol_cv))

@@ -14,7 +14,7 @@ from ..solve.many_class.cells import Sent
 from ..solve.two_class.sample import Chosen
 
 # A number, a name or a small object, roughly, as it travels.
-SMALL = 16
+SMALL_OBJECT_BYTES = 16
 
 
 @dataclass
@@ -85,4 +85,4 @@ def size_of(value: Any) -> int:
         return sum(size_of(item) for item in value.values())
     if isinstance(value, Tally):
         return sum(size_of(item) for item in vars(value).values())
-    return SMALL
+    return SMALL_OBJECT_BYTES

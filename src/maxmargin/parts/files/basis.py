@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-BASES = ("polar", "quadratic", "polynomial", "radial")
+BASIS_NAMES = ("polar", "quadratic", "polynomial", "radial")
 
 
 @dataclass(frozen=True)
 class Basis:
-    """One of ``BASES`` on ``width`` columns.
+    """One of ``BASIS_NAMES`` on ``width`` columns.
 
     ``degree`` belongs to "polynomial", ``centers`` and ``gamma`` to "radial".
     """
@@ -26,7 +26,7 @@ class Basis:
     gamma: float = 1.0
 
     def __post_init__(self):
-        known = self.name in BASES and 0 < self.width < 1 << 20 and 1 <= self.degree <= 20
+        known = self.name in BASIS_NAMES and 0 < self.width < 1 << 20 and 1 <= self.degree <= 20
         if self.name == "radial":
             shape = np.shape(self.centers)
             known = known and len(shape) == 2 and shape[1] == self.width and self.gamma > 0
@@ -70,7 +70,7 @@ def learn_basis(asked: str, X) -> Basis:
     from ...models.bases import RadialBasis
 
     name, _, number = asked.partition(":")
-    if name not in BASES or (number and not number.isdigit()):
+    if name not in BASIS_NAMES or (number and not number.isdigit()):
         raise ValueError(
             f"--basis must be polar, quadratic, polynomial:DEGREE or radial:CENTRES, got {asked!r}."
         )

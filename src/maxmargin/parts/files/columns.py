@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-DAY = 86_400.0
+SECONDS_PER_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Number:
 
     def __post_init__(self):
         values = (self.mean, self.deviation, self.shift, self.scale)
-        if not np.isfinite(values).all() or self.scale <= 0 or self.read_as not in READ_AS:
+        if not np.isfinite(values).all() or self.scale <= 0 or self.read_as not in READ_AS_TYPES:
             raise ValueError(f"the column {self.name!r} has no usable mean and deviation")
 
     @property
@@ -175,7 +175,7 @@ class UnexpectedValues:
             )
 
 
-READ_AS = {"number": pa.float64(), "truth": pa.bool_(), "day": pa.timestamp("us")}
+READ_AS_TYPES = {"number": pa.float64(), "truth": pa.bool_(), "day": pa.timestamp("us")}
 
 
 def kind_of(type: pa.DataType) -> str:
@@ -212,7 +212,7 @@ def as_numbers(column: pa.Array, name: str) -> np.ndarray:
         return np.full(len(column), np.nan)
     if kind == "day":
         seconds = column.cast(pa.timestamp("us")).cast(pa.int64()).cast(pa.float64())
-        x = seconds.to_numpy(zero_copy_only=False) / (DAY * 1e6)
+        x = seconds.to_numpy(zero_copy_only=False) / (SECONDS_PER_DAY * 1e6)
     elif kind in ("number", "truth"):
         if pa.types.is_boolean(column.type):
             column = column.cast(pa.int8())

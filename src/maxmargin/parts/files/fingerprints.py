@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 # Bytes hashed at the beginning, in the middle and at the end of a file.
-SAMPLE = 1 << 16
+HASHED_BYTES = 1 << 16
 
 
 class ChangedError(ValueError):
@@ -19,9 +19,9 @@ def fingerprint(path: Path) -> tuple[int, int, str]:
     stat = os.stat(path)
     digest = hashlib.sha256()
     with open(path, "rb") as file:
-        for place in (0, stat.st_size // 2, stat.st_size - SAMPLE):
+        for place in (0, stat.st_size // 2, stat.st_size - HASHED_BYTES):
             file.seek(max(0, place))
-            digest.update(file.read(SAMPLE))
+            digest.update(file.read(HASHED_BYTES))
     return stat.st_size, stat.st_mtime_ns, digest.hexdigest()[:24]
 
 

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 from .columns import as_words, kind_of, one_array
 from .tables import check_columns
 
-USUAL = ("target", "label", "labels", "class", "y", "species", "diagnosis", "outcome")
+TARGET_NAMES = ("target", "label", "labels", "class", "y", "species", "diagnosis", "outcome")
 # A column with more different numbers than this is a measurement rather than a label.
-MOST_NUMBERS = 50
-MOST_LABELS = 5_000
+MAX_NUMBER_LABELS = 50
+MAX_DIFFERENT_LABELS = 5_000
 
 
 def choose_target(table: pa.Table, target: str | None, where: str) -> str:
@@ -35,7 +35,7 @@ def choose_name(names: list[str], target: str | None, where: str, how: str) -> s
     if target is not None:
         check_columns([target], names, where)
         return target
-    usual = [name for name in names if name.lower() in USUAL]
+    usual = [name for name in names if name.lower() in TARGET_NAMES]
     if len(usual) == 1:
         return usual[0]
     raise UnnamedTarget(
@@ -74,8 +74,8 @@ def check_classes(
         )
     numbers = classes.dtype.kind in "iuf"
     broken = numbers and not (np.isfinite(classes) & (classes == np.round(classes))).all()
-    measured = broken or (numbers and k > MOST_NUMBERS and k > rows / 10)
-    if measured or (k > MOST_LABELS and k > rows / 10) or k > 0.9 * rows > 10:
+    measured = broken or (numbers and k > MAX_NUMBER_LABELS and k > rows / 10)
+    if measured or (k > MAX_DIFFERENT_LABELS and k > rows / 10) or k > 0.9 * rows > 10:
         found = (
             f"{where}: the target {name!r} has {k} different values in {rows} rows, such as "
             f"{classes[0]}, which are not labels"

@@ -12,17 +12,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import READ_AS, Category, Number, Text, as_numbers, as_words, kind_of, one_array
+from .columns import READ_AS_TYPES, Category, Number, Text, as_numbers, as_words, kind_of, one_array
 from .moments import Moments
 from .preparation import Choices, MatrixPreparation, Preparation
 from .readers import BadRow
 
 # From this many indicators on features are stored sparsely.
-MANY_INDICATORS = 300
+MAX_DENSE_INDICATORS = 300
 # A column of words with more levels than this, in more than half of the rows, is a name or a text.
-MANY_LEVELS = 50
-MOST_LEVELS = 10_000
-MOST_WORDS = 100_000
+MIN_NAME_LEVELS = 50
+MAX_CATEGORY_LEVELS = 10_000
+MAX_TEXT_WORDS = 100_000
 
 
 class TableBatch(NamedTuple):
@@ -99,7 +99,7 @@ class LevelColumn:
         found = sorted(self.counts.items())
         if len(found) < 2:
             return f"it has one value only, {found[0][0]!r}" if found else "it is empty"
-        much = len(found) > MANY_LEVELS and len(found) > rows / 2
+        much = len(found) > MIN_NAME_LEVELS and len(found) > rows / 2
         if self.too_many or (much and self.name not in choices.category):
             more = "more than " if self.too_many else ""
             return f"it has {more}{len(found)} different values in {rows} rows{self.advice}"
@@ -123,7 +123,7 @@ class TextColumn:
         from sklearn.feature_extraction.text import CountVectorizer
 
         rare = 2 if rows >= 100 else 1
-        counter = CountVectorizer(min_df=rare, max_features=MOST_WORDS)
+        counter = CountVectorizer(min_df=rare, max_features=MAX_TEXT_WORDS)
         try:
             X = counter.fit_transform(self.texts)
         except ValueError:
@@ -140,7 +140,7 @@ def column_readings(types: dict[str, pa.DataType], choices: Choices) -> dict[str
     """How the columns that may be features are read: numbers, truth values, days, else words."""
     words = pa.string()
     return {
-        name: words if name in choices.category else READ_AS.get(kind_of(type), words)
+        name: words if name in choices.category else READ_AS_TYPES.get(kind_of(type), words)
         for name, type in types.items()
     }
 
@@ -195,7 +195,7 @@ def _column(name: str, type: pa.DataType, choices: Choices, limited: bool) -> An
         insisted = name in choices.category and not limited
         other = "" if limited else f"--text {name} reads words, "
         advice = f"; {other}--category {name} insists on levels"
-        return LevelColumn(name, math.inf if insisted else MOST_LEVELS, advice)
+        return LevelColumn(name, math.inf if insisted else MAX_CATEGORY_LEVELS, advice)
     if kind == "nothing":
         return f"values of type {type} are neither numbers nor words"
     return NumberColumn(name, kind)
@@ -230,7 +230,7 @@ def _chosen(columns: dict[str, Any], left_out: dict[str, str], choices: Choices,
             "or use --missing fill or --missing drop."
         )
     indicators = sum(column.width for column in kept if isinstance(column, Category))
-    sparse = indicators > MANY_INDICATORS or any(isinstance(column, Text) for column in kept)
+    sparse = indicators > MAX_DENSE_INDICATORS or any(isinstance(column, Text) for column in kept)
     return Learned(Preparation(tuple(kept), sparse, choices.missing), rows, left_out, missing)
 
 

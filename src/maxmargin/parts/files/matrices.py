@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from .source import PIECE, Source
+from .source import PIECE_BYTES, Source
 from .svmlight import svmlight_parts
 
 # Rows of an array handled together.
@@ -35,7 +35,7 @@ def read_matrix(source: Source, base: int | None = None) -> tuple:
 
 def _read_svmlight(source: Source) -> tuple:
     """X with columns numbered as in the file, y, and whether there is a column of number 0."""
-    parts = list(svmlight_parts(source, PIECE))
+    parts = list(svmlight_parts(source, PIECE_BYTES))
     width = max((X.shape[1] for X, _, _ in parts), default=0)
     if sum(X.shape[0] for X, _, _ in parts) == 0:
         raise ValueError(f"{source.name} has no rows.")
@@ -51,7 +51,7 @@ def stream_matrix(source: Source, width: int, base: int) -> Iterator[tuple]:
             part = slice(start, start + ROWS)
             yield X[part], None if y is None else y[part]
         return
-    for X, y, first in svmlight_parts(source, PIECE):
+    for X, y, first in svmlight_parts(source, PIECE_BYTES):
         if base and X.nnz and X.indices.min() == 0:
             raise ValueError(f"{source.name}, row {first} or later: {FROM_ONE}")
         yield fitted_width(X[:, base:], width), _whole(y)

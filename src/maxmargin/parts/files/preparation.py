@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from .columns import READ_AS, Category, Number, Text, UnexpectedValues
+from .columns import READ_AS_TYPES, Category, Number, Text, UnexpectedValues
 from .matrices import fitted_width
 
 
@@ -52,7 +52,7 @@ class Preparation:
     def types(self) -> dict[str, pa.DataType]:
         """How the columns are to be read where the file does not say."""
         return {
-            c.name: READ_AS[c.read_as] if isinstance(c, Number) else pa.string()
+            c.name: READ_AS_TYPES[c.read_as] if isinstance(c, Number) else pa.string()
             for c in self.columns
         }
 

@@ -16,10 +16,10 @@ from numba import njit
 from .columns import as_words, kind_of
 from .labels import as_labels
 from .source import Source
-from .tables import PIECE, OddValue, stream_table
+from .tables import PIECE_BYTES, OddValue, stream_table
 
 # Rows of a table handled at once, at most, and text parsed at once, at least.
-MOST_ROWS, LEAST_PIECE = 1 << 16, 1 << 18
+MAX_BATCH_ROWS, MIN_PIECE_BYTES = 1 << 16, 1 << 18
 
 
 class Chunk(NamedTuple):
@@ -66,8 +66,8 @@ def read_table_chunks(
     sift: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
 ) -> Iterator[Chunk]:
     """Chunks of about ``size`` bytes of ``width`` features.  ``sift`` may leave rows out."""
-    rows = int(np.clip(size // (8 * max(1, width)), 16, MOST_ROWS))
-    piece = int(np.clip(size // 2, LEAST_PIECE, PIECE))
+    rows = int(np.clip(size // (8 * max(1, width)), 16, MAX_BATCH_ROWS))
+    piece = int(np.clip(size // 2, MIN_PIECE_BYTES, PIECE_BYTES))
     name, first = source.name, 1
     for batch in batches(source, types, rows, piece):
         after = first + batch.num_rows

@@ -29,13 +29,13 @@ FORMATS = {
     ".npy": "npy",
 }
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2"}
-TABLES = ("csv", "tsv", "parquet", "arrow")
+TABLE_FORMATS = ("csv", "tsv", "parquet", "arrow")
 ReadCallback = Callable[[int, int | None], None]
 # Bytes read at a time.
-PIECE = 1 << 22
+PIECE_BYTES = 1 << 22
 # How much of a file is looked at to tell what it is.
-_GLANCE = 1 << 14
-_SVMLIGHT = re.compile(rb"^[-+\d.eE,]+(\s+qid:\d+)?(\s+\d+:[-+\d.eEnaif]+)+\s*(#.*)?$")
+_GLANCE_BYTES = 1 << 14
+_SVMLIGHT_LINE = re.compile(rb"^[-+\d.eE,]+(\s+qid:\d+)?(\s+\d+:[-+\d.eEnaif]+)+\s*(#.*)?$")
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Source:
 
     @property
     def is_table(self) -> bool:
-        return self.format in TABLES
+        return self.format in TABLE_FORMATS
 
     def open(self):
         """The bytes, decompressed, as a file."""
@@ -77,7 +77,7 @@ class Source:
         """All bytes, decompressed."""
         file = self.open()
         try:
-            return b"".join(iter(lambda: file.read(PIECE), b""))
+            return b"".join(iter(lambda: file.read(PIECE_BYTES), b""))
         finally:
             if self.path is not None:
                 file.close()
@@ -115,7 +115,7 @@ def find_source(
         stream = sys.stdin.buffer
         if not hasattr(stream, "peek"):
             stream = io.BufferedReader(stream)
-        found = _recognised(None, stream.peek(_GLANCE), [], format, stream)
+        found = _recognised(None, stream.peek(_GLANCE_BYTES), [], format, stream)
         return replace(found, on_read=on_read)
     path = Path(path)
     if path.is_dir():
@@ -123,7 +123,7 @@ def find_source(
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.{_similar(path)}")
     with path.open("rb") as file:
-        glance = file.read(_GLANCE)
+        glance = file.read(_GLANCE_BYTES)
     found = _recognised(path, glance, [s.lower() for s in path.suffixes], format, None)
     return replace(found, on_read=on_read)
 
@@ -152,7 +152,7 @@ def _decompressed(glance: bytes, compression: str) -> bytes:
     try:
         if compression == "bz2":
             return bz2.BZ2Decompressor().decompress(glance) or b"?"
-        return zlib.decompressobj(wbits=31).decompress(glance, _GLANCE)
+        return zlib.decompressobj(wbits=31).decompress(glance, _GLANCE_BYTES)
     except (OSError, zlib.error):
         raise ValueError(f"The data are no valid {compression} file.") from None
 
@@ -167,7 +167,7 @@ def _guess(glance: bytes) -> str:
     if glance.startswith(b"\x93NUMPY"):
         return "npy"
     lines = [line for line in glance.split(b"\n") if line and not line.startswith(b"#")]
-    if lines and _SVMLIGHT.match(lines[0].strip()):
+    if lines and _SVMLIGHT_LINE.match(lines[0].strip()):
         return "svmlight"
     return "tsv" if lines and lines[0].count(b"\t") > lines[0].count(b",") else "csv"
 

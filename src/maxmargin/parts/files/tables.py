@@ -17,20 +17,20 @@ from contextlib import contextmanager
 import pyarrow as pa
 from pyarrow import csv
 
-from .source import PIECE, Source
+from .source import PIECE_BYTES, Source
 
 # How many pieces of a CSV file are parsed at a time.
-MOST_WORKERS = 16
+MAX_PARSE_THREADS = 16
 # Rows of a Parquet or Arrow file handled together.
-ROWS = 1 << 16
+TABLE_BATCH_ROWS = 1 << 16
 # Bytes of a Parquet column read at once.
-BUFFER = 1 << 16
-WIDER = {"null": pa.int64(), "int64": pa.float64()}
-_CONVERSION = re.compile(
+PARQUET_BUFFER_BYTES = 1 << 16
+WIDER_TYPES = {"null": pa.int64(), "int64": pa.float64()}
+_CONVERSION_ERROR = re.compile(
     r"In CSV column #(\d+): .*?CSV conversion error to ([a-z0-9_]+).*?invalid value '(.*?)'",
     re.DOTALL,
 )
-_ROW = re.compile(r"Row #(\d+): (.*)", re.DOTALL)
+_ROW_ERROR = re.compile(r"Row #(\d+): (.*)", re.DOTALL)
 
 
 def read_table(source: Source, words: Iterable[str] = ()) -> pa.Table:
@@ -60,7 +60,10 @@ def read_header(source: Source) -> list[str]:
 
 
 def stream_table(
-    source: Source, types: dict[str, pa.DataType], rows: int = ROWS, piece: int | None = None
+    source: Source,
+    types: dict[str, pa.DataType],
+    rows: int = TABLE_BATCH_ROWS,
+    piece: int | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Some rows at a time, the columns named in ``types`` as these types where the format has
     none of its own; other columns may come along.  ``piece``: bytes of a CSV file parsed at once.
@@ -72,7 +75,9 @@ def stream_table(
             from pyarrow import parquet
 
             # Column by column through small buffers: else whole row groups are held at once.
-            file = parquet.ParquetFile(source.seekable(), buffer_size=BUFFER, pre_buffer=False)
+            file = parquet.ParquetFile(
+                source.seekable(), buffer_size=PARQUET_BUFFER_BYTES, pre_buffer=False
+            )
             known = file.schema_arrow.names
             check_columns(types, known, source.name)
             columns = [name for name in types if name in known]
@@ -148,7 +153,7 @@ def _read_csv(source: Source, words: Iterable[str]) -> pa.Table:
             try:
                 return _concatenated(pieces, names, source, types)
             except TooNarrow as found:
-                types[found.column] = WIDER.get(found.type, pa.string())
+                types[found.column] = WIDER_TYPES.get(found.type, pa.string())
 
 
 def _concatenated(pieces, names: list[str], source: Source, types: dict) -> pa.Table:
@@ -179,7 +184,7 @@ def _stream_csv(
         except TooNarrow as found:
             raise OddValue(source.name, before + found.row, found.column, found.value) from None
         except pa.ArrowInvalid as error:
-            row = _ROW.search(str(error))
+            row = _ROW_ERROR.search(str(error))
             if row is None:
                 raise
             raise ValueError(
@@ -201,7 +206,7 @@ def first_rows(source: Source) -> pa.Table:
 
 def _in_parallel(pieces, names, source: Source, types: dict, only) -> Iterator[pa.Table]:
     """Tables of the pieces in order; some are parsed ahead of their use."""
-    workers = min(pa.cpu_count(), MOST_WORKERS)
+    workers = min(pa.cpu_count(), MAX_PARSE_THREADS)
     waiting: deque = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
@@ -226,7 +231,7 @@ def _parse(piece: memoryview, names: list[str], source: Source, types: dict, onl
             csv.ConvertOptions(column_types=types, include_columns=only),
         )
     except pa.ArrowInvalid as error:
-        found = _CONVERSION.search(str(error))
+        found = _CONVERSION_ERROR.search(str(error))
         if found is None:
             raise
         column, type, value = found.groups()
@@ -248,7 +253,7 @@ def _pieces(file, least: int | None = None) -> Iterator[memoryview]:
     yield memoryview(rest)
     rest = b""
     while True:
-        size = max(least or PIECE, 2 * len(rest))
+        size = max(least or PIECE_BYTES, 2 * len(rest))
         room = bytearray(size)
         room[: len(rest)] = rest
         with memoryview(room) as view:

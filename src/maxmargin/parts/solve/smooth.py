@@ -30,7 +30,7 @@ from ..parts import Block, Parts
 # Pairs of steps and gradient changes remembered; passes along one line, at most.
 PAIRS_KEPT, MOST_TRIALS = 24, 8
 # A step must lower f by this share of what its slope promises, but for rounding.
-DECREASE, NOISE = 1e-4, 1e-13
+ARMIJO_SHARE, OBJECTIVE_ROUNDING = 1e-4, 1e-13
 # A sample's optimum is as good as a start can be at this gap, times its weights per row.
 SAMPLE_TOL = 0.5
 # Steps after which the model is taken afresh: at the first, then when half as many again are made.
@@ -206,7 +206,7 @@ class SmoothSearch:
         for _ in range(MOST_TRIALS):
             f, g = self.evaluate(self.x + t * q)
             there = float(np.vdot(q, g))
-            enough = f <= self.f + DECREASE * t * slope + NOISE * abs(self.f)
+            enough = f <= self.f + ARMIJO_SHARE * t * slope + OBJECTIVE_ROUNDING * abs(self.f)
             if enough and there <= 0.5 * abs(slope):
                 self._move(t * q, f, g)
                 return True

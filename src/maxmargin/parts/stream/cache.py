@@ -25,8 +25,8 @@ from ..files.atomic import replacing
 from ..parts import Block
 
 # Bytes of the disk that are left to others.
-RESERVE = 256_000_000
-CODES, WEIGHTS, ENDS = np.dtype("<i4"), np.dtype("<f8"), np.dtype("<i8")
+DISK_RESERVE_BYTES = 256_000_000
+CODE_DTYPE, WEIGHT_DTYPE, ROW_END_DTYPE = np.dtype("<i4"), np.dtype("<f8"), np.dtype("<i8")
 
 
 class NoRoom(Exception):
@@ -81,9 +81,9 @@ class CacheWriter:
             if self.copies:
                 self._check_room(X)
                 self._write_rows(X)
-            self._put("codes.bin", np.ascontiguousarray(codes, CODES))
+            self._put("codes.bin", np.ascontiguousarray(codes, CODE_DTYPE))
             if index.weighted:
-                self._put("weight.bin", np.ascontiguousarray(weight, WEIGHTS))
+                self._put("weight.bin", np.ascontiguousarray(weight, WEIGHT_DTYPE))
         except OSError as error:
             raise NoRoom(str(error)) from error
         index.width = max(index.width, X.shape[1])
@@ -96,8 +96,8 @@ class CacheWriter:
             self._put("X.bin", np.ascontiguousarray(X, dtype))
             return
         self._put("data.bin", np.ascontiguousarray(X.data, dtype))
-        self._put("indices.bin", np.ascontiguousarray(X.indices, CODES))
-        ends = X.indptr[1:].astype(ENDS) + self.index.stored
+        self._put("indices.bin", np.ascontiguousarray(X.indices, CODE_DTYPE))
+        ends = X.indptr[1:].astype(ROW_END_DTYPE) + self.index.stored
         self._put("ends.bin", np.ascontiguousarray(ends))
         self.index.stored += len(X.data)
         if len(X.indices):
@@ -128,8 +128,8 @@ class CacheWriter:
 
     def _check_room(self, X) -> None:
         size = X.nbytes if not sparse.issparse(X) else X.data.nbytes * 2
-        if shutil.disk_usage(self.folder).free < RESERVE + size:
-            raise NoRoom(f"less than {RESERVE // 10**6} MB would be left on the disk")
+        if shutil.disk_usage(self.folder).free < DISK_RESERVE_BYTES + size:
+            raise NoRoom(f"less than {DISK_RESERVE_BYTES // 10**6} MB would be left on the disk")
 
     def _open(self) -> None:
         """Files to append to; what a killed run wrote beyond its last whole file is cut off."""
@@ -172,9 +172,9 @@ class CacheWriter:
 
 def _sizes(index: Index, copies: bool) -> dict[str, int]:
     """The files of a cache and their length in bytes."""
-    sizes = {"codes.bin": index.rows * CODES.itemsize}
+    sizes = {"codes.bin": index.rows * CODE_DTYPE.itemsize}
     if index.weighted:
-        sizes["weight.bin"] = index.rows * WEIGHTS.itemsize
+        sizes["weight.bin"] = index.rows * WEIGHT_DTYPE.itemsize
     item = np.dtype(index.dtype).itemsize
     if not copies:
         return sizes
@@ -182,8 +182,8 @@ def _sizes(index: Index, copies: bool) -> dict[str, int]:
         return sizes | {"X.bin": index.rows * index.width * item}
     return sizes | {
         "data.bin": index.stored * item,
-        "indices.bin": index.stored * CODES.itemsize,
-        "ends.bin": index.rows * ENDS.itemsize,
+        "indices.bin": index.stored * CODE_DTYPE.itemsize,
+        "ends.bin": index.rows * ROW_END_DTYPE.itemsize,
     }
 
 
@@ -216,10 +216,10 @@ class CacheReader:
     def labels(self, i: int) -> tuple[np.ndarray, np.ndarray | None]:
         """The labels, by number, and the weights of a block."""
         start, stop = self.index.starts[i], self.index.starts[i + 1]
-        codes = self._get(self.folder / "codes.bin", CODES, start, stop).astype(np.int64)
+        codes = self._get(self.folder / "codes.bin", CODE_DTYPE, start, stop).astype(np.int64)
         if not self.index.weighted:
             return codes, None
-        return codes, self._get(self.folder / "weight.bin", WEIGHTS, start, stop)
+        return codes, self._get(self.folder / "weight.bin", WEIGHT_DTYPE, start, stop)
 
     def _dense(self, start: int, stop: int) -> np.ndarray:
         d = self.width
@@ -227,12 +227,12 @@ class CacheReader:
         return X.reshape(stop - start, d)
 
     def _sparse(self, start: int, stop: int):
-        ends = self._get(self.folder / "ends.bin", ENDS, max(0, start - 1), stop)
+        ends = self._get(self.folder / "ends.bin", ROW_END_DTYPE, max(0, start - 1), stop)
         if start == 0:
             ends = np.concatenate([[0], ends])
         low, high = int(ends[0]), int(ends[-1])
         data = self._get(self.folder / "data.bin", self.dtype, low, high)
-        indices = self._get(self.folder / "indices.bin", CODES, low, high)
+        indices = self._get(self.folder / "indices.bin", CODE_DTYPE, low, high)
         if self.base:
             indices -= self.base
         indptr = (ends - low).astype(np.int32)

@@ -18,7 +18,7 @@ from .plane import HingeTask, Multipliers, StreamPlane
 from .rows import StreamedRows
 
 # Slack this near to zero may have another sign when it is computed in another order.
-UNSURE = 1e-9
+UNSURE_SLACK = 1e-9
 
 
 class StreamedProof(NamedTuple):
@@ -32,7 +32,7 @@ class StreamedProof(NamedTuple):
 
 def exceptions(alpha: np.ndarray, z: np.ndarray, c: np.ndarray) -> np.ndarray:
     """The rows whose multiplier is not, or may not be, c or 0 as their slack says."""
-    return np.flatnonzero((alpha != np.where(z > 0.0, c, 0.0)) | (np.abs(z) < UNSURE))
+    return np.flatnonzero((alpha != np.where(z > 0.0, c, 0.0)) | (np.abs(z) < UNSURE_SLACK))
 
 
 def certify_hinge(

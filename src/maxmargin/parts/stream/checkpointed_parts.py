@@ -18,11 +18,11 @@ from ...core.rows.rows import sqnorms
 from ..files.atomic import replacing
 from ..parts import Block, Parts, Task
 from ..solve.two_class.tasks import BinarySpec, BinaryState, pose
-from .folder import STANDING
+from .folder import CHECKPOINT_PREFIX
 from .rows import StreamedRows
 
 # Bytes read for every byte written: what it may cost at most.
-COSTLY = 10
+MIN_READ_WRITE_RATIO = 10
 
 
 class CheckpointedParts(Parts):
@@ -36,8 +36,8 @@ class CheckpointedParts(Parts):
     ):
         self.parts, self.rows, self.problem = parts, rows, problem
         self.n_parts, self.n_features = parts.n_parts, parts.n_features
-        self.path = rows.folder.path / f"{STANDING}{name}.npz"
-        self.every = max(1, round(COSTLY * each / rows.bytes_each))
+        self.path = rows.folder.path / f"{CHECKPOINT_PREFIX}{name}.npz"
+        self.every = max(1, round(MIN_READ_WRITE_RATIO * each / rows.bytes_each))
         self.since = 0
 
     def ask(self, task: Task, *told: Any) -> Iterator[Any]:

@@ -31,7 +31,7 @@ from .solve import (
 from .split_parts import SplitParts
 
 # What helps where the rows that matter to all classes at once did not fit.
-MORE_MEMORY = (
+MEMORY_ADVICE = (
     " The rows that matter did not fit the memory limit: with more memory far fewer passes are "
     "needed."
 )
@@ -102,7 +102,7 @@ class StreamData(PartsData):
         return monitor
 
     def advice(self, solver: str) -> str:
-        return MORE_MEMORY if solver == "ascent" else ""
+        return MEMORY_ADVICE if solver == "ascent" else ""
 
     def load(self) -> dict[str, Any] | None:
         return self.parts.folder.load()

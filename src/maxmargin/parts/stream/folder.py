@@ -26,8 +26,8 @@ import numpy as np
 from ..files.atomic import replacing
 from ..files.readers import BadData
 
-PREFIX = "maxmargin-stream-"
-STANDING = "standing-"
+FOLDER_PREFIX = "maxmargin-stream-"
+CHECKPOINT_PREFIX = "standing-"
 
 
 class BusyError(RuntimeError):
@@ -48,7 +48,7 @@ class WorkFolder:
     def __enter__(self) -> WorkFolder:
         if not self.kept:
             _remove_orphans()
-            self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+            self.path = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
         else:
             self._claim()
         (self.path / "owner").write_text(str(os.getpid()))
@@ -118,7 +118,7 @@ class WorkFolder:
 def _ours(name: str) -> bool:
     """Whether a streamed fit may have left it; a kill leaves files half written, too."""
     name = name.removeprefix(".") if name.endswith(".part") else name
-    return name in ("owner", "cache") or name.startswith(("state.npz", STANDING))
+    return name in ("owner", "cache") or name.startswith(("state.npz", CHECKPOINT_PREFIX))
 
 
 def _owner(path: Path) -> int | None:
@@ -140,7 +140,7 @@ def _alive(process: int) -> bool:
 
 def _remove_orphans() -> None:
     """Folders for temporary files whose process is gone."""
-    for path in Path(tempfile.gettempdir()).glob(PREFIX + "*"):
+    for path in Path(tempfile.gettempdir()).glob(FOLDER_PREFIX + "*"):
         owner = _owner(path)
         if owner is not None and not _alive(owner):
             shutil.rmtree(path, ignore_errors=True)

@@ -26,34 +26,36 @@ from ...core.problem.problem import Problem
 from ...core.rows.rows import Rows, as_rows, combine
 from ...core.solve.contract import Ending, Monitor, OutOfBudget, Point
 from ...core.solve.semismooth import Terms
-from ...core.solve.two_class.lagrangian import GROWTH, NearRows, State, augment
+from ...core.solve.two_class.lagrangian import KAPPA_GROWTH, NearRows, State, augment
 from ...core.solve.two_class.newton import newton
 from .plane import HingeTask, Multipliers, StreamPlane
 from .row_buffer import RowBuffer
 from .rows import StreamedRows
 
-MOST_ROUNDS = 60
+MAX_STREAM_ROUNDS = 60
 # A round is solved to this share of the gap it starts with, and of the gap asked for.
 GAP_TOL, STOP_TOL = 0.1, 0.2
 # Rows that should be kept: of large data one in so many, but this many for every column.
-ONE_ROW_IN, ROWS_PER_COLUMN = 8, 16
+ONE_ROW_IN, KEPT_ROWS_PER_COLUMN = 8, 16
 # The buffer is filled to this share by a guess, and thinned to it where the guess was too high.
 FILL_SHARE, THINNED_SHARE = 0.85, 0.6
 # … unless so many rows are as near as the farthest of them.
-TIED = 0.95
+TIED_ROWS_SHARE = 0.95
 # Rows per column from which on a sample's own rows lie about as all rows do.
-TELLING = 200
+TELLING_ROWS_PER_COLUMN = 200
 # Rows from which the distances of all rows to their margin are guessed.
-PROBE = 20_000
+DISTANCE_SAMPLE_ROWS = 20_000
 # A row moves about this much less from one round to the next.
 NEXT_MOVE = 0.5
 # Rounds without progress after which another method is asked.
 MAX_IDLE_ROUNDS = 4
 # A step that lowers the objective by this share of what was hoped for is good: the proximal term
-# is divided by RELAX, else multiplied by it; below FAINT it is none.
-GOOD, LITTLE, RELAX, FAINT = 0.5, 0.1, 4.0, 1e-2
+# is divided by PROXIMAL_FACTOR, else multiplied by it; below MIN_PROXIMAL_WEIGHT it is none.
+GOOD_DECREASE_SHARE, LITTLE_GAP_SHARE, PROXIMAL_FACTOR, MIN_PROXIMAL_WEIGHT = 0.5, 0.1, 4.0, 1e-2
 # Where the full objective is looked at between the last point (0) and the new one (1).
-BETWEEN = np.array([1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.08, 0.04, 0.02, 0.01, 0.003, 0.0])
+LINE_SEARCH_POINTS = np.array(
+    [1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.08, 0.04, 0.02, 0.01, 0.003, 0.0]
+)
 
 
 class HingeResult(NamedTuple):
@@ -149,13 +151,13 @@ class HingeSearch:
 
     def _guess(self, sample: RowBuffer) -> np.ndarray:
         """How far from its margin a row of each class may be, so that the buffer is well filled."""
-        if sample.count < TELLING * (sample.width + 1):
+        if sample.count < TELLING_ROWS_PER_COLUMN * (sample.width + 1):
             return np.full(2, np.inf)  # its rows are fitted too well to tell of others
         counts, capacity = self.rows.counts.astype(float), self._capacity(sample)
         share = np.minimum(counts, 0.5 * capacity)
         share = np.minimum(counts, share + (capacity - share.sum()) * (share == 0.5 * capacity))
         m = sample.count
-        some = np.random.default_rng(self.monitor.seed).permutation(m)[:PROBE]
+        some = np.random.default_rng(self.monitor.seed).permutation(m)[:DISTANCE_SAMPLE_ROWS]
         some.sort()
         codes = sample.y[some]
         z = self.best.slack(as_rows(sample.matrix()[some]), np.where(codes == 1, 1.0, -1.0))
@@ -170,13 +172,13 @@ class HingeSearch:
         """Rows that the buffer should hold."""
         n, d = self.rows.n, self.rows.n_features
         room = self.rows.memory.kept / sample.each
-        return min(FILL_SHARE * room, max(n / ONE_ROW_IN, ROWS_PER_COLUMN * (d + 1), 1000))
+        return min(FILL_SHARE * room, max(n / ONE_ROW_IN, KEPT_ROWS_PER_COLUMN * (d + 1), 1000))
 
     # --- rounds ---------------------------------------------------------------------------
 
     def loop(self) -> Ending:
         idle = 0
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_STREAM_ROUNDS):
             before = self.primal
             self._look()
             if self.monitor.record(self.primal, self.dual):
@@ -196,27 +198,29 @@ class HingeSearch:
         if not np.isfinite(self.primal) or values[0] <= self.primal:
             hoped, had = self.primal - self.model, self.primal - float(values[0])
             # Little to be hoped for beside the gap: it is the proximal term that keeps it open.
-            if had >= GOOD * hoped or hoped <= LITTLE * (self.primal - self.dual):
-                self.rho = self.rho / RELAX if self.rho > FAINT else 0.0
+            if had >= GOOD_DECREASE_SHARE * hoped or hoped <= LITTLE_GAP_SHARE * (
+                self.primal - self.dual
+            ):
+                self.rho = self.rho / PROXIMAL_FACTOR if self.rho > MIN_PROXIMAL_WEIGHT else 0.0
             elif np.isfinite(hoped):
-                self.rho = max(RELAX * self.rho, FAINT)
+                self.rho = max(PROXIMAL_FACTOR * self.rho, MIN_PROXIMAL_WEIGHT)
             self.best, self.primal = self.next, float(values[0])
             return
         place = int(values.argmin())
-        t = max(float(BETWEEN[place]), float(BETWEEN[-2]))
+        t = max(float(LINE_SEARCH_POINTS[place]), float(LINE_SEARCH_POINTS[-2]))
         step = float(np.sum((self.next.w - self.best.w) ** 2))
         wanted = (self.primal - self.model) / (t * step) if step > 0 else 0.0
-        little = self.primal - self.model <= LITTLE * (self.primal - self.dual)
-        self.rho = self.rho / RELAX if little else max(RELAX * self.rho, wanted)
-        self.best = self.best.toward(self.next, float(BETWEEN[place]))
+        little = self.primal - self.model <= LITTLE_GAP_SHARE * (self.primal - self.dual)
+        self.rho = self.rho / PROXIMAL_FACTOR if little else max(PROXIMAL_FACTOR * self.rho, wanted)
+        self.best = self.best.toward(self.next, float(LINE_SEARCH_POINTS[place]))
         self.primal = float(self._pass(self.best, self.best)[0])
         self.reach *= 1.5  # frozen rows mattered: keep more of them, if there is room
 
     def _pass(self, last: StreamPlane, new: StreamPlane) -> np.ndarray:
-        """The objective at BETWEEN, and the buffer, v₀ and r₀ at ``new``."""
+        """The objective at LINE_SEARCH_POINTS, and the buffer, v₀ and r₀ at ``new``."""
         task, buffer = self.task, self.buffer
         buffer.clear()
-        losses = np.zeros(len(BETWEEN))
+        losses = np.zeros(len(LINE_SEARCH_POINTS))
         self.pull, self.r0, self.constant = np.zeros(self.rows.n_features), 0.0, 0.0
         for first, block in self.rows.blocks():
             rows, y, c = task.terms(block)
@@ -225,10 +229,10 @@ class HingeSearch:
                 losses += float(c @ np.maximum(z, 0.0))
             else:
                 dz = last.slack(rows, y) - z
-                for j, t in enumerate(BETWEEN):
+                for j, t in enumerate(LINE_SEARCH_POINTS):
                     losses[j] += float(c @ np.maximum(z + (1.0 - t) * dz, 0.0))
             self._sort(block, rows, y, c, z, first)
-        norms = [task.norm(last.toward(new, t)) for t in BETWEEN]
+        norms = [task.norm(last.toward(new, t)) for t in LINE_SEARCH_POINTS]
         return losses + np.array(norms)
 
     def _sort(self, block, rows: Rows, y, c, z, first: int) -> None:
@@ -261,7 +265,7 @@ class HingeSearch:
         code = int(held.argmax())
         there = np.abs(np.concatenate([buffer.z[:m][side == code], z[near & (codes == code)]]))
         reach = float(np.quantile(there, THINNED_SHARE))
-        if np.mean(there <= reach) > TIED:  # equal rows: all of them or none
+        if np.mean(there <= reach) > TIED_ROWS_SHARE:  # equal rows: all of them or none
             reach = float(np.nextafter(reach, -1.0))
         self.reach[code] = reach
         gone = np.abs(buffer.z[:m]) > self.reach[side]
@@ -290,7 +294,9 @@ class HingeSearch:
         # Below a known dual bound the frozen rows no longer tell the truth.
         floor = (self.dual * (1.0 - 1e-9) - self.constant) / near
         floor -= 0.5 * self.rho * float(self.best.w @ self.best.w) / near
-        self.kappa = max(0.5 / max(float(np.abs(z).max(initial=0.0)), 1e-12), self.kappa / GROWTH)
+        self.kappa = max(
+            0.5 / max(float(np.abs(z).max(initial=0.0)), 1e-12), self.kappa / KAPPA_GROWTH
+        )
         _, self.kappa = augment(block, state, self.kappa, self.monitor, target, done, floor)
         self._offer(rows, y, buffer.c[:m], near * state.a)
         self.model = self._reduced(state, y, buffer.c[:m])
@@ -306,7 +312,7 @@ class HingeSearch:
                 self.reach *= 2.0
             return
         limit = NEXT_MOVE * float(np.quantile(moved, 0.95))
-        fewest = min(m, max(1000, ROWS_PER_COLUMN * (self.rows.n_features + 1)))
+        fewest = min(m, max(1000, KEPT_ROWS_PER_COLUMN * (self.rows.n_features + 1)))
         enough = float(np.partition(distance, fewest - 1)[fewest - 1])
         self.reach = np.minimum(self.reach, max(limit, enough))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 
 from ..side_by_side import RESPONSE_BYTES, jobs_at_once
-from .cache import RESERVE
+from .cache import DISK_RESERVE_BYTES
 from .rows import StreamedRows
 
 # Bytes a machine remembers of a row: seven numbers.
@@ -29,7 +29,7 @@ def problems_in_a_pass(rows: StreamedRows, duels: list[tuple[int, int | None]]) 
     most = min(len(duels), jobs_at_once(rows.n_features, RESPONSES_HELD, answers, far=False))
     if rows.reader is None:  # there was no room on the disk
         return max(1, min(most, rows.memory.kept // each))
-    room = max(0, shutil.disk_usage(rows.folder.cache).free - RESERVE)
+    room = max(0, shutil.disk_usage(rows.folder.cache).free - DISK_RESERVE_BYTES)
 
     def moved(m: int) -> float:
         """Bytes in one round of all machines, m of them in a pass."""

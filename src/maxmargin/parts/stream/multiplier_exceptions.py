@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 # Of the memory limit, what they may take; and how often they are held while put together.
-EXCEPTIONS_SHARE, COPIES = 0.1, 3
+EXCEPTIONS_SHARE, EXCEPTIONS_COPIES = 0.1, 3
 
 
 def collect(answers: Iterable[tuple], limit: int, width: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -24,7 +24,7 @@ def collect(answers: Iterable[tuple], limit: int, width: int = 0) -> tuple[np.nd
     nothing = np.zeros(0, dtype=np.int64), np.zeros(shape)
     found, first, size = [nothing], 0, 0
     for n, some, values in answers:
-        size += COPIES * (some.nbytes + values.nbytes)
+        size += EXCEPTIONS_COPIES * (some.nbytes + values.nbytes)
         if size > EXCEPTIONS_SHARE * limit:
             return nothing
         found.append((some + first, values))

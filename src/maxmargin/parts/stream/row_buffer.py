@@ -15,9 +15,9 @@ from ...models.bias_column import with_ones
 
 # Bytes that go with a row besides its features: label, cost, number and slack, and the vectors of
 # that length which a solver makes.
-BESIDES = 160
+OVERHEAD_BYTES_PER_ROW = 160
 # Values of dense rows moved at once.
-TOGETHER = 1 << 20
+MOVE_BLOCK_VALUES = 1 << 20
 
 
 class RowBuffer:
@@ -27,7 +27,9 @@ class RowBuffer:
         self.sparse, self.width, self.dtype, self.size = is_sparse, width, np.dtype(dtype), size
         self.count = self.stored = 0
         self.below = 1.0  # of a sample: all rows with a smaller priority z are here
-        rows = max(1, size // (BESIDES + (8 if is_sparse else width * self.dtype.itemsize)))
+        rows = max(
+            1, size // (OVERHEAD_BYTES_PER_ROW + (8 if is_sparse else width * self.dtype.itemsize))
+        )
         if is_sparse:
             values = max(1, size // (self.dtype.itemsize + 4))
             self.data, self.indices = np.empty(values, self.dtype), np.empty(values, np.int32)
@@ -41,15 +43,19 @@ class RowBuffer:
     def each(self) -> float:
         """Bytes of a row, on average."""
         if not self.sparse:
-            return BESIDES + self.width * self.dtype.itemsize
-        return BESIDES + 8 + self.stored * (self.dtype.itemsize + 4) / max(1, self.count)
+            return OVERHEAD_BYTES_PER_ROW + self.width * self.dtype.itemsize
+        return (
+            OVERHEAD_BYTES_PER_ROW
+            + 8
+            + self.stored * (self.dtype.itemsize + 4) / max(1, self.count)
+        )
 
     def fits(self, X) -> bool:
         """Whether these rows have room beside those that are there."""
         if not self.sparse:
             return self.count + X.shape[0] <= len(self.X)
         values, rows = self.stored + X.nnz, self.count + X.shape[0]
-        used = values * (self.dtype.itemsize + 4) + rows * (BESIDES + 8)
+        used = values * (self.dtype.itemsize + 4) + rows * (OVERHEAD_BYTES_PER_ROW + 8)
         return used <= self.size and rows < len(self.indptr)
 
     def put(self, X, y, c, ids, z=None) -> None:
@@ -72,7 +78,7 @@ class RowBuffer:
         if self.sparse:
             self.stored = _compact(self.data, self.indices, self.indptr, index)
         else:
-            step = max(1, TOGETHER // max(1, self.width))
+            step = max(1, MOVE_BLOCK_VALUES // max(1, self.width))
             for start in range(0, m, step):
                 part = index[start : start + step]
                 self.X[start : start + len(part)] = self.X[part]

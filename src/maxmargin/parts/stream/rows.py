@@ -16,7 +16,7 @@ from scipy import sparse
 from ...models.bias_column import with_ones
 from ...models.labels import label_codes
 from ..files.fingerprints import ChangedError
-from ..files.labels import MOST_LABELS, check_classes, words_as_values
+from ..files.labels import MAX_DIFFERENT_LABELS, check_classes, words_as_values
 from ..files.readers import BadRow, Chunk
 from ..files.sources import ChunkSource
 from ..parts import Block, Parts, Question, Task
@@ -58,9 +58,10 @@ class Labels:
         self.kind = kind
         found, place = label_codes(y.astype(str) if words else y)
         own = np.array([self._code(label) for label in found.tolist()], dtype=np.int64)
-        if len(self.codes) > MOST_LABELS:
+        if len(self.codes) > MAX_DIFFERENT_LABELS:
             raise ValueError(
-                f"{chunk.file} has more than {MOST_LABELS} different labels; is this the right "
+                f"{chunk.file} has more than {MAX_DIFFERENT_LABELS} different labels; is this "
+                "the right "
                 "column?"
             )
         return own[place]

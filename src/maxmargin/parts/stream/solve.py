@@ -19,12 +19,12 @@ from ..parts import Block, Parts
 from ..solve.hard_margin.rounds import solve_hard
 from ..solve.hard_margin.tasks import HeldRows, classes_of
 from ..solve.many_class.driver import solve_class_hinge
-from ..solve.many_class.near import VALUES
+from ..solve.many_class.near import MAX_HELD_VALUES
 from ..solve.many_class.tasks import ClassSpec, ClassState, pose_classes
 from ..solve.tasks import PartsSolution
 from ..solve.two_class.driver import solve_hinge
 from ..solve.two_class.tasks import BinarySpec, pose
-from .certify import UNSURE, certify_hinge, exceptions
+from .certify import UNSURE_SLACK, certify_hinge, exceptions
 from .checkpointed_parts import CheckpointedParts, recall_spec
 from .hinge import solve_hinge as solve_near
 from .multiplier_exceptions import collect
@@ -37,7 +37,7 @@ from .split_parts import SplitParts
 NEAR_COLUMNS = 2000
 # The share of the memory limit for rows of all classes that are held in one place, and how many
 # times they are held while their problem is posed and solved.
-HELD, COPIES = 0.5, 5
+HELD_ROWS_SHARE, HELD_ROWS_COPIES = 0.5, 5
 # Of the memory that a sample may take the rows that decide a hard margin may take this share, for
 # they are copied when others join them, and their solver makes arrays as large.
 HARD_SHARE = 0.5
@@ -135,7 +135,7 @@ def solve_streamed_classes(
         return solve_streamed_hard(rows, spec, monitor, sample, hard_room(rows))
     parts = CheckpointedParts(SplitParts(rows, spec.k), rows, "classes", 8 * spec.k)
     parts.recall(spec.key, _recalled)
-    values = min(VALUES, int(HELD * rows.memory.limit / (8 * COPIES)))
+    values = min(MAX_HELD_VALUES, int(HELD_ROWS_SHARE * rows.memory.limit / (8 * HELD_ROWS_COPIES)))
     fit = _whole(solve_class_hinge(parts, spec, monitor, values))
     told = parts.ask(_class_exceptions, spec, fit.w, fit.b)
     listed, beta = collect(told, rows.memory.limit, spec.k)
@@ -164,5 +164,5 @@ def _unsure(problem: MulticlassProblem, W, b) -> np.ndarray:
     for part, f in score_chunks(problem.rows, W):
         s = f + b
         z = np.sort(1.0 + s - s[np.arange(len(s)), problem.y[part]][:, None], axis=1)
-        unsure[part] = (np.abs(z) < UNSURE).any(axis=1) | (z[:, -1] - z[:, -2] < UNSURE)
+        unsure[part] = (np.abs(z) < UNSURE_SLACK).any(axis=1) | (z[:, -1] - z[:, -2] < UNSURE_SLACK)
     return unsure

@@ -13,7 +13,7 @@ from .rows import StreamedRows
 
 # Arrays (rows, k) of float64 that a question about one part may hold at once, and the share of the
 # memory limit that they may take.
-ARRAYS, ARRAYS_SHARE = 16, 0.15
+ARRAYS_PER_QUESTION, ARRAYS_SHARE = 16, 0.15
 
 
 class SplitParts(Parts):
@@ -21,7 +21,7 @@ class SplitParts(Parts):
 
     def __init__(self, rows: StreamedRows, k: int):
         self.rows, self.n_features, self.sparse = rows, rows.n_features, rows.sparse
-        self.most = max(1, int(ARRAYS_SHARE * rows.memory.limit / (8 * k * ARRAYS)))
+        self.most = max(1, int(ARRAYS_SHARE * rows.memory.limit / (8 * k * ARRAYS_PER_QUESTION)))
         self.n_parts = rows.n_parts  # at least; the first question counts them
 
     def ask(self, task: Task, *told: Any) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from ..files.learn import TableBatch, column_readings, learn, learn_matrix
 from ..files.model import TableModel
 from ..files.preparation import Choices
 from ..files.prepared import RowFilter, Scaled, TableFeatures
-from ..files.readers import MOST_ROWS, batches
+from ..files.readers import MAX_BATCH_ROWS, batches
 from ..files.sources import Tables, alike, column_types, find_files, open_source
 from ..files.tables import check_columns
 from .memory_limit import MemoryLimit
@@ -22,7 +22,7 @@ from .progress import StreamProgress
 from .reservoir import ReservoirSample
 
 # Where the number of a row stands in a batch: a name no file has.
-PLACE = "\0row"
+ROW_NUMBER_COLUMN = "\0row"
 
 
 @dataclass
@@ -81,16 +81,16 @@ def open_files(
 
 def _batches(files, types: dict, limit: MemoryLimit, progress, keep: RowFilter, sample):
     """The rows of all files that ``keep`` leaves; ``sample`` draws from them."""
-    size = int(np.clip(limit.read // (8 * max(1, len(types))), 16, MOST_ROWS))
+    size = int(np.clip(limit.read // (8 * max(1, len(types))), 16, MAX_BATCH_ROWS))
     seen = rows = 0
     for file in files:
         first = seen
         for batch in batches(file, types, size, limit.read // 2):
             numbers = pa.array(np.arange(seen, seen + batch.num_rows))
             seen += batch.num_rows
-            batch = keep(batch.append_column(PLACE, numbers))
-            places = batch.column(PLACE).to_numpy()
-            sample(batch.drop_columns([PLACE]), places)
+            batch = keep(batch.append_column(ROW_NUMBER_COLUMN, numbers))
+            places = batch.column(ROW_NUMBER_COLUMN).to_numpy()
+            sample(batch.drop_columns([ROW_NUMBER_COLUMN]), places)
             rows += batch.num_rows
             yield TableBatch(batch, file.name, places - first + 1)
             progress(0, rows, 0)

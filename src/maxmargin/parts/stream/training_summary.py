@@ -22,7 +22,7 @@ from ..parts import Block
 from .rows import StreamedRows
 
 # Arrays of one number for every row and machine that may be held at once.
-ARRAYS = 8
+ARRAYS_PER_BLOCK = 8
 
 
 class TrainingSummary(NamedTuple):
@@ -56,7 +56,7 @@ def summarise_training(estimator, rows: StreamedRows) -> TrainingSummary:
 
 def _pieces(rows: StreamedRows, width: int):
     """Blocks so short that a few numbers for every row and machine fit memory."""
-    most = max(1, rows.memory.block // (8 * ARRAYS * width))
+    most = max(1, rows.memory.block // (8 * ARRAYS_PER_BLOCK * width))
     for start, block in rows.blocks():
         for first in range(0, len(block.y), most):
             some = slice(first, first + most)

@@ -10,11 +10,11 @@ import numpy as np
 from ..scene import Area, Axis, Cells, Line, Mark, Note, Points, Scene, Segments
 
 # Room left around the data, as a share of their span.
-PAD = 0.05
+AXIS_PAD_SHARE = 0.05
 # Nothing is drawn farther away than this many pixels: viewers lose precision there.
-FAR = 1e5
+MAX_PIXEL_DISTANCE = 1e5
 # From this size on, and below its inverse, ticks are written as powers of ten.
-LONG = 1e5
+POWER_TICK_SIZE = 1e5
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 Tick = tuple[float, str]
@@ -37,7 +37,9 @@ class Scale:
             v = np.log10(np.where(v > 0, v, np.nan))
             low, high = log10(low), log10(high)
         share = (v - low) / (high - low)
-        return np.clip(self.start + share * (self.end - self.start), -FAR, FAR)
+        return np.clip(
+            self.start + share * (self.end - self.start), -MAX_PIXEL_DISTANCE, MAX_PIXEL_DISTANCE
+        )
 
 
 def limits_of(scene: Scene, which: str) -> tuple[float, float]:
@@ -54,11 +56,11 @@ def limits_of(scene: Scene, which: str) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     cells = any(isinstance(mark, Cells) for mark in scene.marks)
     if axis.log:
-        room = max(PAD * log10(high / low), 0.1)
+        room = max(AXIS_PAD_SHARE * log10(high / low), 0.1)
         return low / 10**room, high * 10**room
     if cells:
         return (high, low) if which == "y" else (low, high)
-    room = PAD * (high - low) or 0.5 * abs(low) or 0.5
+    room = AXIS_PAD_SHARE * (high - low) or 0.5 * abs(low) or 0.5
     return low - room, high + room
 
 
@@ -99,7 +101,7 @@ def linear_ticks(low: float, high: float, most: int) -> list[Tick]:
         return [(low, written(low))]
     decimals = max(0, -floor(log10(step) + 1e-9))
     largest = max(abs(first), abs(last)) * step
-    short = largest < LONG and decimals <= 5
+    short = largest < POWER_TICK_SIZE and decimals <= 5
     places = [n * step for n in range(first, last + 1)]
     return [(at, _minus(f"{at:.{decimals}f}") if short else written(at)) for at in places]
 
@@ -127,7 +129,7 @@ def log_ticks(low: float, high: float, most: int) -> list[Tick]:
 
 def written(value: float) -> str:
     """A number as a reader likes it: 0.01, 250, 10⁻⁶, 2·10⁷."""
-    if value == 0 or not isfinite(value) or 1 / LONG < abs(value) < LONG:
+    if value == 0 or not isfinite(value) or 1 / POWER_TICK_SIZE < abs(value) < POWER_TICK_SIZE:
         return _minus(f"{value:.6g}")
     power = floor(log10(abs(value)) + 1e-12)
     factor = f"{value / 10.0**power:.4g}"

@@ -10,22 +10,23 @@ import numpy as np
 from ..palette import colour
 from ..scene import Area, Axis, Bars, Board, Cells, Line, Note, Points, Scene, Segments
 
-MARKERS = {"circle": "circle", "square": "square", "triangle": "triangle", "diamond": "diamond",
-           "cross": "x", "inverted": "inverted_triangle", "star": "star",
-           "plus": "cross"}  # fmt: skip
+BOKEH_MARKERS = {
+    "circle": "circle", "square": "square", "triangle": "triangle", "diamond": "diamond",
+    "cross": "x", "inverted": "inverted_triangle", "star": "star", "plus": "cross",
+}  # fmt: skip
 # Markers of strokes only, which a white outline would hide.
-STROKES = ("x", "cross")
+STROKE_MARKERS = ("x", "cross")
 # Pixels of one picture without its legend, and of a point of matplotlib's size one.
-WIDTH, PIXELS = 480, 1.4
+PICTURE_WIDTH, PIXELS_PER_POINT = 480, 1.4
 # The same where three stand side by side, and the usual height for a width.
-NARROW, HEIGHT = 340, 0.75
+NARROW_PICTURE_WIDTH, HEIGHT_PER_WIDTH = 340, 0.75
 # Where units are as long on both axes the height follows, within these.
-HEIGHTS = (200, 480)
+HEIGHT_RANGE = (200, 480)
 # A shade darker than this carries white words.
-DARK = 0.55
+MIN_DARK_SHADE = 0.55
 
 
-def draw(scene: Scene, width: int = WIDTH):
+def draw(scene: Scene, width: int = PICTURE_WIDTH):
     """The scene as a Bokeh figure, its frame ``width`` pixels wide."""
     plotting = _bokeh()
     figure = plotting.figure(
@@ -48,7 +49,7 @@ def draw_board(board: Board):
     from bokeh.models.widgets import Div
 
     columns = min(board.columns, len(board.scenes))
-    width = WIDTH if columns < 3 else NARROW
+    width = PICTURE_WIDTH if columns < 3 else NARROW_PICTURE_WIDTH
     grid = gridplot([draw(scene, width) for scene in board.scenes], ncols=columns)
     if board.title is None:
         return grid
@@ -75,14 +76,14 @@ def _plain(words: str):
 
 def _frame(scene: Scene, width: int) -> dict:
     """Sizes in pixels; with true distances the height follows from the limits."""
-    usual = {"frame_width": width, "frame_height": round(HEIGHT * width)}
+    usual = {"frame_width": width, "frame_height": round(HEIGHT_PER_WIDTH * width)}
     if not scene.equal:
         return usual
     if scene.x.limits is None or scene.y.limits is None:
         return usual | {"match_aspect": True}
     (x0, x1), (y0, y1) = scene.x.limits, scene.y.limits
     ratio = (y1 - y0) / (x1 - x0)
-    height = int(np.clip(width * ratio, *HEIGHTS))
+    height = int(np.clip(width * ratio, *HEIGHT_RANGE))
     return {"frame_width": round(height / ratio), "frame_height": height}
 
 
@@ -190,13 +191,13 @@ def _(mark: Segments, figure) -> None:
 def _(mark: Points, figure) -> None:
     from bokeh.models import ColumnDataSource
 
-    shape, paint = MARKERS[mark.marker], colour(mark.paint)
+    shape, paint = BOKEH_MARKERS[mark.marker], colour(mark.paint)
     data: dict = {"x": mark.x, "y": mark.y}
     if mark.names is not None:
         data["name"] = list(mark.names)
-    solid = mark.hollow or shape in STROKES
+    solid = mark.hollow or shape in STROKE_MARKERS
     drawn = figure.scatter(
-        "x", "y", source=ColumnDataSource(data), marker=shape, size=mark.size * PIXELS,
+        "x", "y", source=ColumnDataSource(data), marker=shape, size=mark.size * PIXELS_PER_POINT,
         fill_color=None if mark.hollow else paint, line_color=paint if solid else colour("paper"),
         line_width=1.6 if solid else 0.5, **_named(mark),
     )  # fmt: skip
@@ -227,7 +228,7 @@ def _(mark: Cells, figure) -> None:
         columns, rows, 1, 1, fill_color=_mixed(shade, mark.paint), line_color=colour("paper"),
         **_named(mark),
     )  # fmt: skip
-    inks = [colour("paper") if dark else colour("ink") for dark in shade > DARK]
+    inks = [colour("paper") if dark else colour("ink") for dark in shade > MIN_DARK_SHADE]
     figure.text(
         columns, rows, [word for row in mark.words for word in row], text_color=inks,
         text_align="center", text_baseline="middle", text_font_size="10pt",

@@ -10,22 +10,22 @@ import numpy as np
 from ..palette import colour
 from ..scene import Area, Axis, Bars, Board, Cells, Line, Note, Points, Scene, Segments
 
-MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "cross": "X",
+MATPLOTLIB_MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "cross": "X",
            "inverted": "v", "star": "*", "plus": "P"}  # fmt: skip
 DASHES = {"solid": "-", "dashed": (0, (5, 3)), "dotted": (0, (1, 1.6))}
 # Inches of one picture; legends stand beside it, so it is wider than high.
-SIZE = (6.4, 4.2)
+PICTURE_INCHES = (6.4, 4.2)
 # A shade darker than this carries white words.
-DARK = 0.55
+MIN_DARK_SHADE = 0.55
 # Characters of a title's line.
-LONGEST_LINE = 70
-MOST_TICKS = 7
+MAX_TITLE_LETTERS = 70
+MAX_AXIS_TICKS = 7
 
 
 def draw(scene: Scene, ax=None):
     """The scene on ``ax``, or on a new figure of its own; returns the axes."""
     if ax is None:
-        _, ax = _pyplot().subplots(figsize=SIZE, layout="constrained")
+        _, ax = _pyplot().subplots(figsize=PICTURE_INCHES, layout="constrained")
     else:
         _pyplot()
     handles: dict[str, list] = {}
@@ -46,7 +46,7 @@ def draw_board(board: Board):
     rows = -(-len(board.scenes) // columns)
     figure, axes = _pyplot().subplots(
         rows, columns, squeeze=False, layout="constrained",
-        figsize=(SIZE[0] * columns, SIZE[1] * rows),
+        figsize=(PICTURE_INCHES[0] * columns, PICTURE_INCHES[1] * rows),
     )  # fmt: skip
     for ax, scene in zip(axes.flat, board.scenes, strict=False):
         draw(scene, ax)
@@ -125,7 +125,8 @@ def _(mark: Segments, ax, order: float):
 def _(mark: Points, ax, order: float):
     paint = colour(mark.paint)
     return ax.plot(
-        mark.x, mark.y, linestyle="none", marker=MARKERS[mark.marker], markersize=mark.size,
+        mark.x, mark.y, linestyle="none", marker=MATPLOTLIB_MARKERS[mark.marker],
+        markersize=mark.size,
         markerfacecolor="none" if mark.hollow else paint,
         markeredgecolor=paint if mark.hollow else colour("paper"),
         markeredgewidth=1.3 if mark.hollow else 0.5, zorder=order,
@@ -149,7 +150,7 @@ def _(mark: Cells, ax, order: float):
     ax.imshow(mark.shade, cmap=ramp, vmin=0.0, vmax=1.0, aspect="auto", zorder=order)
     for row, words in enumerate(mark.words):
         for column, word in enumerate(words):
-            ink = "paper" if mark.shade[row, column] > DARK else "ink"
+            ink = "paper" if mark.shade[row, column] > MIN_DARK_SHADE else "ink"
             ax.text(
                 column, row, word, ha="center", va="center", color=colour(ink), parse_math=False,
                 zorder=order,
@@ -167,7 +168,7 @@ def _(mark: Note, ax, order: float):
 
 def _set_axes(scene: Scene, ax) -> None:
     # matplotlib's own wrapping reads dollar signs as mathematics, whatever parse_math says.
-    title = fill(scene.title, LONGEST_LINE)
+    title = fill(scene.title, MAX_TITLE_LETTERS)
     ax.set_title(title, loc="left", fontsize="medium", parse_math=False)
     for axis, which in [(scene.x, "x"), (scene.y, "y")]:
         _set_axis(axis, ax, which)
@@ -194,7 +195,7 @@ def _set_axis(axis: Axis, ax, which: str) -> None:
             text.set_parse_math(False)
     elif not axis.log:
         # As many whatever the size: else layout and ticks chase one another, and labels are cut.
-        ax.locator_params(axis=which, nbins=MOST_TICKS)
+        ax.locator_params(axis=which, nbins=MAX_AXIS_TICKS)
     getattr(ax, f"set_{which}label")(axis.label, parse_math=False)
 
 

@@ -12,27 +12,27 @@ import numpy as np
 
 from ..palette import colour
 from ..scene import Area, Axis, Bars, Board, Cells, Line, Mark, Note, Points, Scene, Segments
-from ..text import SIZE as TEXT
+from ..text import LETTER_PIXELS as TEXT
 from ..text import cut, safe, shortened, wrapped
 from ..text import width as width_of
 from .axis_limits import Scale, limits_of, ticks_of
 
-TITLE = 14.0
-BOLD = 1.12  # bold letters are wider
-ROW = 18.0  # from one line of text to the next
-EDGE = 10.0  # room at the edges
-HEIGHT = 340.0
-TALLEST = 1.1  # of a picture with equal units, as a share of its width
-NAMED_ROW = 22.0  # of a bar, or a dot, and its name
+TITLE_PIXELS = 14.0
+BOLD_WIDTH_FACTOR = 1.12  # bold letters are wider
+LINE_PIXELS = 18.0  # from one line of text to the next
+EDGE_PIXELS = 10.0  # room at the edges
+PICTURE_HEIGHT = 340.0
+MAX_HEIGHT_PER_WIDTH = 1.1  # of a picture with equal units, as a share of its width
+NAMED_ROW_PIXELS = 22.0  # of a bar, or a dot, and its name
 DASHES = {"solid": "", "dashed": ' stroke-dasharray="6 4"', "dotted": ' stroke-dasharray="1.5 3"'}
 # A cell narrower or lower than this has no words in it.
-SMALL_CELL = 15.0
+MIN_CELL_PIXELS = 15.0
 # Entries of a legend beyond these are counted, not shown.
-MOST_ENTRIES = 24
+MAX_LEGEND_ENTRIES = 24
 # Letters of words that are not drawn but told.
-LONGEST = 800
+MAX_TOLD_LETTERS = 800
 # Names of ticks take at most this share of the width.
-NAMES = 0.4
+MAX_TICK_NAME_SHARE = 0.4
 
 
 def draw(scene: Scene, width: float = 480, height: float | None = None) -> str:
@@ -72,17 +72,22 @@ def _picture(scene: Scene, width: float, height: float | None) -> tuple[str, flo
     x_limits, y_limits = limits_of(scene, "x"), limits_of(scene, "y")
     y_ticks = ticks_of(scene.y, *y_limits, most=max(2, int(height // 60)))
     longest = max((width_of(words) for _, words in y_ticks), default=0.0)
-    left = EDGE + ROW * bool(scene.y.label) + min(NAMES * width, longest) + 8
-    right = width - 2 * EDGE
+    left = (
+        EDGE_PIXELS
+        + LINE_PIXELS * bool(scene.y.label)
+        + min(MAX_TICK_NAME_SHARE * width, longest)
+        + 8
+    )
+    right = width - 2 * EDGE_PIXELS
     x_ticks = ticks_of(scene.x, *x_limits, most=max(2, int((right - left) // 55)))
     turned = _crowded(x_ticks, x_limits, right - left)
-    names = ROW
+    names = LINE_PIXELS
     if turned:
         names = min(110.0, 14 + 0.75 * max(width_of(words) for _, words in x_ticks))
-    bottom = height - EDGE - names - ROW * bool(scene.x.label)
+    bottom = height - EDGE_PIXELS - names - LINE_PIXELS * bool(scene.x.label)
     if scene.equal:
         span = (abs(x_limits[1] - x_limits[0]), abs(y_limits[1] - y_limits[0]))
-        tall = min(TALLEST * (right - left), (right - left) * span[1] / span[0])
+        tall = min(MAX_HEIGHT_PER_WIDTH * (right - left), (right - left) * span[1] / span[0])
         right, bottom = left + tall * span[0] / span[1], top + tall
         x_ticks = ticks_of(scene.x, *x_limits, most=max(2, int((right - left) // 55)))
     x = Scale(*x_limits, 0.0, right - left, scene.x.log)
@@ -98,11 +103,11 @@ def _picture(scene: Scene, width: float, height: float | None) -> tuple[str, flo
         f'<path d="M{_n(left)} {_n(top)}V{_n(bottom)}H{_n(right)}" fill="none"'
         f' stroke="{colour("muted")}"/>',
     ]
-    below = bottom + names + ROW * bool(scene.x.label) + EDGE
+    below = bottom + names + LINE_PIXELS * bool(scene.x.label) + EDGE_PIXELS
     if scene.x.label:
         centre = (left + right) / 2
         room = 2 * min(centre, width - centre)
-        parts.append(_text(scene.x.label, centre, below - EDGE, room, anchor="middle"))
+        parts.append(_text(scene.x.label, centre, below - EDGE_PIXELS, room, anchor="middle"))
     if scene.legend:
         legend, below = _legend(scene, width, below)
         parts.append(legend)
@@ -110,22 +115,24 @@ def _picture(scene: Scene, width: float, height: float | None) -> tuple[str, flo
 
 
 def _usual_height(scene: Scene) -> float:
-    """As tall as its named rows need, else ``HEIGHT``."""
+    """As tall as its named rows need, else ``PICTURE_HEIGHT``."""
     named = scene.y.ticks is not None and not any(isinstance(m, Cells) for m in scene.marks)
     rows = len(scene.y.ticks or ()) if named else 0
-    return 5 * ROW + NAMED_ROW * rows if rows else HEIGHT
+    return 5 * LINE_PIXELS + NAMED_ROW_PIXELS * rows if rows else PICTURE_HEIGHT
 
 
 def _title(words: str, width: float) -> tuple[str, float]:
     """The title on one line or two, and where it ends."""
     if not words:
-        return "", EDGE
-    style = f'font-size="{_n(TITLE)}" font-weight="600" fill="{colour("ink")}"'
-    parts, y = [], EDGE
-    for line in wrapped(words, (width - 2 * EDGE) * TEXT / (TITLE * BOLD), 2):
-        y += ROW
-        parts.append(f'<text x="{_n(EDGE)}" y="{_n(y - 4)}" {style}>{safe(line)}</text>')
-    return "".join(parts), y + EDGE
+        return "", EDGE_PIXELS
+    style = f'font-size="{_n(TITLE_PIXELS)}" font-weight="600" fill="{colour("ink")}"'
+    parts, y = [], EDGE_PIXELS
+    for line in wrapped(
+        words, (width - 2 * EDGE_PIXELS) * TEXT / (TITLE_PIXELS * BOLD_WIDTH_FACTOR), 2
+    ):
+        y += LINE_PIXELS
+        parts.append(f'<text x="{_n(EDGE_PIXELS)}" y="{_n(y - 4)}" {style}>{safe(line)}</text>')
+    return "".join(parts), y + EDGE_PIXELS
 
 
 def _crowded(ticks, limits, room: float) -> bool:
@@ -166,12 +173,12 @@ def _y_axis(scene: Scene, y: Scale, ticks, left, right, top) -> str:
     for at, words in ticks[::every]:
         place = top + float(y(at))
         parts.append(_rule(left, place, right, place) if _ruled(scene, scene.y) else "")
-        room = left - EDGE - ROW * bool(scene.y.label) - 6
+        room = left - EDGE_PIXELS - LINE_PIXELS * bool(scene.y.label) - 6
         parts.append(_text(words, left - 6, place + 4, room, "muted", "end"))
     if scene.y.label:
         middle = top + float(y.start) / 2
-        shown = _text(scene.y.label, 0, 0, float(y.start) + 2 * ROW, anchor="middle")
-        parts.append(_moved(shown, EDGE + TEXT - 2, middle, -90))
+        shown = _text(scene.y.label, 0, 0, float(y.start) + 2 * LINE_PIXELS, anchor="middle")
+        parts.append(_moved(shown, EDGE_PIXELS + TEXT - 2, middle, -90))
     return "".join(parts)
 
 
@@ -198,21 +205,21 @@ def _legend(scene: Scene, width: float, top: float) -> tuple[str, float]:
             entries.setdefault(mark.label, []).append(mark)
     if not entries:
         return "", top
-    parts, x, y = [], 2 * EDGE, top + TEXT
-    for label, marks in list(entries.items())[:MOST_ENTRIES]:
-        wide = min(width_of(label), width - 6 * EDGE)
-        if x > 2 * EDGE and x + 24 + wide > width - EDGE:
-            x, y = 2 * EDGE, y + ROW
+    parts, x, y = [], 2 * EDGE_PIXELS, top + TEXT
+    for label, marks in list(entries.items())[:MAX_LEGEND_ENTRIES]:
+        wide = min(width_of(label), width - 6 * EDGE_PIXELS)
+        if x > 2 * EDGE_PIXELS and x + 24 + wide > width - EDGE_PIXELS:
+            x, y = 2 * EDGE_PIXELS, y + LINE_PIXELS
         parts += [
             *(_swatch(mark, x, y - 4) for mark in marks[:3]),
             _text(label, x + 24, y, wide + 1),
         ]
         x += 24 + wide + 16
-    if len(entries) > MOST_ENTRIES:
-        y += ROW
-        more = f"… and {len(entries) - MOST_ENTRIES} more"
-        parts.append(_text(more, 2 * EDGE, y, width, "muted"))
-    return "".join(parts), y + EDGE
+    if len(entries) > MAX_LEGEND_ENTRIES:
+        y += LINE_PIXELS
+        more = f"… and {len(entries) - MAX_LEGEND_ENTRIES} more"
+        parts.append(_text(more, 2 * EDGE_PIXELS, y, width, "muted"))
+    return "".join(parts), y + EDGE_PIXELS
 
 
 def _swatch(mark: Mark, x: float, y: float) -> str:
@@ -351,7 +358,7 @@ def _(mark: Cells, x: Scale, y: Scale, key: str) -> str:
                 f' fill="{colour(mark.paint)}" fill-opacity="{_n(strength)}"/>'
             )
         words = mark.words[i][j]
-        if words and min(wide, tall) >= SMALL_CELL:
+        if words and min(wide, tall) >= MIN_CELL_PIXELS:
             paint = "paper" if strength > 0.6 else "ink"
             middle = (left + wide / 2, top + tall / 2 + 4)
             parts.append(_text(words, *middle, wide, paint, "middle"))
@@ -390,7 +397,7 @@ def _text(words, x, y, room, paint="ink", anchor="start", more="") -> str:
 
 def _told(words: str) -> str:
     """Words that are read out or shown when pointed at."""
-    return safe(shortened(words, LONGEST))
+    return safe(shortened(words, MAX_TOLD_LETTERS))
 
 
 def _n(value: float) -> str:

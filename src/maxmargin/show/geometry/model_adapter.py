@@ -27,8 +27,8 @@ from .decision_rule import DecisionRule
 
 SCALERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler")
 # Rows on which it is tried whether the answers are linear, and how closely.
-TRIED = 50
-ALIKE = 1e-6
+LINEARITY_ROWS = 50
+LINEARITY_TOL = 1e-6
 Linear = tuple[np.ndarray, np.ndarray] | tuple[None, None]
 
 
@@ -214,13 +214,13 @@ def _linear(model, through, changed: bool, answers, rows) -> Linear:
         if changed:
             corner = np.asarray(through(np.zeros((1, width))))
             W, b = W @ (np.asarray(through(np.eye(width))) - corner).T, b + W @ corner[0]
-        some = rows[:TRIED]
+        some = rows[:LINEARITY_ROWS]
         # Between the rows: a curve may look straight on zeros and ones.
         places = 0.37 * some + 0.29 * some[::-1] if changed else some
         found, made = answers(places), np.asarray(places @ W.T) + b
     except (AttributeError, ValueError, TypeError):
         return None, None
-    size = ALIKE * (1.0 + np.abs(found).max(initial=0.0))
+    size = LINEARITY_TOL * (1.0 + np.abs(found).max(initial=0.0))
     same = found.shape == made.shape and bool(np.abs(found - made).max(initial=0.0) <= size)
     return (W, b) if same else (None, None)
 

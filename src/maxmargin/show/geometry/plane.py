@@ -22,13 +22,13 @@ from .model_adapter import ModelAdapter
 
 Kind = Literal["auto", "features", "discriminant"]
 # Weights that leave the plane by less than this, of their length, lie in it.
-IN_PLANE = 1e-9
+IN_PLANE_TOL = 1e-9
 # An eigenvalue below this share of the largest is zero.
-ROUNDING = 1e-12
+EIGENVALUE_ROUNDING = 1e-12
 # Of the distance between two classes' lanes, how much points are spread over.
-LANE = 0.6
+LANE_WIDTH_SHARE = 0.6
 # Values of rows of the plane that are formed at a time.
-BLOCK = 1 << 22
+PLANE_BLOCK_VALUES = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def places_of(rows, codes: np.ndarray, plane: Plane) -> np.ndarray:
         for c in np.unique(codes):
             some = np.flatnonzero(codes == c)
             # Multiples of the golden ratio, modulo 1: neighbours in the list are far apart.
-            places[some, 1] = c + LANE * (np.arange(len(some)) * 0.618034 % 1.0 - 0.5)
+            places[some, 1] = c + LANE_WIDTH_SHARE * (np.arange(len(some)) * 0.618034 % 1.0 - 0.5)
     return places
 
 
@@ -73,7 +73,7 @@ def answers_at(subject: ModelAdapter, plane: Plane, places: np.ndarray) -> np.nd
     if subject.W is not None and subject.b is not None:
         U, t = plane.restrict(subject.W, subject.b)
         return places @ U.T + t
-    rows = max(1, BLOCK // len(plane.origin))
+    rows = max(1, PLANE_BLOCK_VALUES // len(plane.origin))
     parts = [places[start : start + rows] for start in range(0, len(places), rows)]
     return np.concatenate([subject.answers(plane.embed(part)) for part in parts])
 
@@ -148,7 +148,7 @@ def _held(subject: ModelAdapter, origin, others: list[int], fixed: dict) -> str:
     values = (origin * subject.scale + subject.shift)[others]
     size = abs(subject.rows[:, others]).max(axis=0)
     size = np.ravel(size.toarray() if sparse.issparse(size) else size) * subject.scale[others]
-    values[np.abs(values) < IN_PLANE * size] = 0.0  # a mean that is zero but for rounding
+    values[np.abs(values) < IN_PLANE_TOL * size] = 0.0  # a mean that is zero but for rounding
     parts = [f"{subject.names[j]} = {value:.4g}" for j, value in zip(others, values, strict=True)]
     return f"Fixed{'' if fixed else ' at their means'}: {', '.join(parts)}."
 
@@ -159,8 +159,10 @@ def discriminant_plane(subject: ModelAdapter) -> Plane:
     assert subject.b is not None
     _, size, directions = np.linalg.svd(_contrasts(subject, subject.W), full_matrices=False)
     mean = np.asarray(subject.rows.mean(axis=0)).ravel()
-    counts = size[0] * np.sqrt(_variance(subject.rows, mean)) > IN_PLANE * np.abs(subject.b).max()
-    kept = int(np.sum(size > IN_PLANE * size[0])) if counts else 0
+    counts = (
+        size[0] * np.sqrt(_variance(subject.rows, mean)) > IN_PLANE_TOL * np.abs(subject.b).max()
+    )
+    kept = int(np.sum(size > IN_PLANE_TOL * size[0])) if counts else 0
     axes = directions[: min(kept, 2)]
     while len(axes) < 2:
         axes = np.vstack([axes, _widest(subject.rows, mean, axes)])
@@ -196,7 +198,7 @@ def _contrasts(subject: ModelAdapter, W: np.ndarray) -> np.ndarray:
     """As many rows as there are answers, with the same inner products between columns as all
     contrasts of all classes, which are far more."""
     size, directions = np.linalg.eigh(sum(M.T @ M for M in subject.election.wins))
-    size[size < ROUNDING * size[-1]] = 0.0
+    size[size < EIGENVALUE_ROUNDING * size[-1]] = 0.0
     return np.sqrt(size)[:, None] * (directions.T @ W)
 
 
@@ -235,7 +237,7 @@ def _spans(subject: ModelAdapter, axes: np.ndarray) -> bool:
         return axes.shape[1] == 2
     contrasts = _contrasts(subject, subject.W)
     left = contrasts - contrasts @ np.linalg.pinv(axes) @ axes
-    return bool(np.abs(left).max() <= IN_PLANE * max(np.abs(contrasts).max(), 1e-300))
+    return bool(np.abs(left).max() <= IN_PLANE_TOL * max(np.abs(contrasts).max(), 1e-300))
 
 
 def _telling(subject: ModelAdapter, codes) -> tuple[int, int]:

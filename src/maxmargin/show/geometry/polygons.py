@@ -14,10 +14,10 @@ import numpy as np
 
 Point = tuple[float, float]
 Line = Sequence[float]
-WINDOW: list[Point] = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
+UNIT_WINDOW: list[Point] = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
 # Corners this close to a line, in a window of size one, lie on it: three lines through one
 # point would leave slivers otherwise.
-ON_LINE = 1e-11
+ON_LINE_TOL = 1e-11
 BORDER = -1
 
 
@@ -26,7 +26,7 @@ def zone(lines: Iterable[Line]) -> tuple[list[Point], list[int]]:
 
     Edge i leads from corner i to the next; it is of the line with that number, or BORDER.
     """
-    ring, edges = list(WINDOW), [BORDER] * 4
+    ring, edges = list(UNIT_WINDOW), [BORDER] * 4
     for number, line in enumerate(lines):
         ring, edges = _clip(ring, edges, _sides(ring, line), number)
         if not ring:
@@ -71,7 +71,7 @@ def _crossing(p: Point, q: Point, s: float, t: float) -> Point:
 
 def cells(lines: Iterable[Line], start: list[list[Point]] | None = None) -> list[list[Point]]:
     """All convex pieces into which the lines cut the window."""
-    pieces = [WINDOW] if start is None else start
+    pieces = [UNIT_WINDOW] if start is None else start
     for a, b, c in lines:
         length = float(np.hypot(a, b))
         if length == 0.0:
@@ -82,7 +82,7 @@ def cells(lines: Iterable[Line], start: list[list[Point]] | None = None) -> list
 
 
 def _split(ring: list[Point], line: Line) -> list[list[Point]]:
-    side = [0.0 if abs(s) <= ON_LINE else s for s in _sides(ring, line)]
+    side = [0.0 if abs(s) <= ON_LINE_TOL else s for s in _sides(ring, line)]
     if min(side) >= 0.0 or max(side) <= 0.0:
         return [ring]
     unmarked = [BORDER] * len(ring)

@@ -20,11 +20,11 @@ from .polygons import BORDER, area, borders, cells, outlines, zone
 
 Window = tuple[float, float, float, float]  # left, right, bottom, top
 # The number of cells grows with the square of the lines; beyond this a grid is quicker.
-MOST_LINES = 60
+MAX_TIE_LINES = 60
 # A polygon with less than this share of the window is rounding.
-NO_AREA = 1e-12
+MIN_AREA_SHARE = 1e-12
 # Differences of answers below this share of them are rounding.
-ROUNDING = 1e-12
+SCORE_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def regions_of(
         U, t = _in_window(*plane.restrict(subject.W, subject.b), window)
         if election.complete:
             return _zones(election, U, t, window)
-        if len(U) <= MOST_LINES:
+        if len(U) <= MAX_TIE_LINES:
             return _cells(election, U, t, window)
     return _contours(election, subject, plane, window, grid)
 
@@ -77,7 +77,7 @@ def _zones(election: DecisionRule, U, t, window: Window) -> Regions:
     border: dict[tuple[float, float], tuple] = {}
     for c, M in enumerate(election.wins):
         ring, edges = zone(_lines(M, U, t, 0.0))
-        if len(ring) < 3 or area(ring) < NO_AREA or not _elects(election, U, t, ring, c):
+        if len(ring) < 3 or area(ring) < MIN_AREA_SHARE or not _elects(election, U, t, ring, c):
             rings.append(())
             continue
         rings.append((_outside(ring, window),))
@@ -110,7 +110,7 @@ def _cells(election: DecisionRule, U, t, window: Window) -> Regions:
     codes = election.decide(answers()).tolist()
     found = outlines(pieces, codes)
     rings = {
-        code: tuple(_outside(ring, window) for ring in some if abs(area(ring)) > NO_AREA)
+        code: tuple(_outside(ring, window) for ring in some if abs(area(ring)) > MIN_AREA_SHARE)
         for code, some in found.items()
     }
     k = len(election.wins)
@@ -150,7 +150,7 @@ def _lines(M: np.ndarray, U, t, at_least: float) -> list[list[float]]:
     answers = np.column_stack([U, t])
     lines = M @ answers
     size = (np.abs(M) @ np.abs(answers)).max(axis=1, keepdims=True)
-    lines[np.abs(lines) <= ROUNDING * size] = 0.0
+    lines[np.abs(lines) <= SCORE_ROUNDING * size] = 0.0
     lines[:, 2] -= at_least
     return lines.tolist()
 
@@ -193,7 +193,9 @@ def _contours(
     # The lead vanishes on every border, from either side: signed by who is elected it is
     # smooth across it, and its zero contour is the border.
     lead = np.abs(lead.max(axis=1)).reshape(grid, grid)
-    lead = np.maximum(lead, ROUNDING * lead.max() or 1.0)  # a tie still belongs to the elected
+    lead = np.maximum(
+        lead, SCORE_ROUNDING * lead.max() or 1.0
+    )  # a tie still belongs to the elected
 
     def contour(z):
         return contour_generator(x, y, z, fill_type="OuterOffset", line_type="SeparateCode")

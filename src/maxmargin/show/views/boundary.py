@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...core.solve.threads import one_blas_thread
-from ...models.svm.two_class import ON_MARGIN
+from ...models.svm.two_class import ON_MARGIN_SLACK
 from ..display import Display
 from ..geometry.decision_rule import UNDECIDED
 from ..geometry.model_adapter import ModelAdapter, subject_of
@@ -17,23 +17,23 @@ from ..geometry.regions import Regions, Window, regions_of
 from ..palette import marker
 from ..scene import Area, Axis, Line, Mark, Points, Scene, Segments
 
-KINDS = {
+SUPPORT_WORDS = {
     "margin": "on the margin",
     "inside": "inside the margin",
     "misclassified": "misclassified",
 }
 # Errors are boxed, not ringed: they stand out in grey print, too.
-RINGS = {"margin": "circle", "inside": "circle", "misclassified": "square"}
+SUPPORT_MARKERS = {"margin": "circle", "inside": "circle", "misclassified": "square"}
 # Room around the points, as a share of their range.
-PADDING = 0.08
+WINDOW_PAD_SHARE = 0.08
 # More points than this hide one another, and make pictures slow to draw.
-MOST_POINTS = 2000
+MAX_SHOWN_POINTS = 2000
 # Axes whose ranges differ by less than this share one unit: right angles look right.
-SIMILAR = 3.0
+MAX_RANGE_RATIO = 3.0
 # With one unit on both axes, the shorter side is at least this share of the longer.
-NARROW = 0.6
+MIN_SIDE_SHARE = 0.6
 # A model's slacks and those of the rows shown agree this closely if the rows are its own.
-OWN_ROWS = 1e-3
+OWN_ROWS_TOL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ class BoundaryView:
 
     def _support_marks(self) -> list[Mark]:
         marks: list[Mark] = []
-        for kind, words in KINDS.items():
+        for kind, words in SUPPORT_WORDS.items():
             some = self.support[self.kinds == kind]
             if len(some):
                 label = f"{words} ({len(some)})"
                 x, y = self.points[some].T
-                marks.append(Points(x, y, words, label, RINGS[kind], 11.0, hollow=True))
+                marks.append(Points(x, y, words, label, SUPPORT_MARKERS[kind], 11.0, hollow=True))
         return marks
 
 
@@ -100,7 +100,7 @@ def boundary_view(
     fixed: dict | None = None,
     feature_names: Sequence[str] | None = None,
     window: Window | None = None,
-    max_points: int = MOST_POINTS,
+    max_points: int = MAX_SHOWN_POINTS,
     grid: int = 200,
 ) -> BoundaryView:
     """The view of a fitted classifier and points X with labels y; see ``BoundaryDisplay``."""
@@ -192,9 +192,9 @@ def window_around(points: np.ndarray, metric: bool = False) -> Window:
     Where both axes have one unit the shorter side is lengthened: a strip shows little.
     """
     low, high = points.min(axis=0), points.max(axis=0)
-    length = np.where(high > low, (1.0 + 2.0 * PADDING) * (high - low), 1.0)
+    length = np.where(high > low, (1.0 + 2.0 * WINDOW_PAD_SHARE) * (high - low), 1.0)
     if metric or similar(length):
-        length = np.maximum(length, NARROW * length.max())
+        length = np.maximum(length, MIN_SIDE_SHARE * length.max())
     centre = 0.5 * (low + high)
     (left, bottom), (right, top) = (centre - length / 2).tolist(), (centre + length / 2).tolist()
     return left, right, bottom, top
@@ -202,7 +202,7 @@ def window_around(points: np.ndarray, metric: bool = False) -> Window:
 
 def similar(lengths) -> bool:
     """Whether two sides may share one unit without making a strip of the picture."""
-    return bool(max(lengths) <= SIMILAR * min(lengths))
+    return bool(max(lengths) <= MAX_RANGE_RATIO * min(lengths))
 
 
 def _margin_marks(regions: Regions) -> list[Mark]:
@@ -238,7 +238,7 @@ def _training(subject: ModelAdapter, plane: Plane, points, codes, exact: bool):
     answers = subject.answers(subject.rows)
     support, kinds = np.asarray(model.support_), np.asarray(model.support_kind_)
     total = _slacks(subject, answers[support], codes[support])
-    if not np.allclose(total, slack[support], rtol=OWN_ROWS, atol=OWN_ROWS):
+    if not np.allclose(total, slack[support], rtol=OWN_ROWS_TOL, atol=OWN_ROWS_TOL):
         return *nothing, np.empty((0, 2))
     if not (exact and plane.true and subject.W is not None):
         return support, kinds, nothing[2], np.empty((0, 2))
@@ -246,9 +246,9 @@ def _training(subject: ModelAdapter, plane: Plane, points, codes, exact: bool):
     U, _ = plane.restrict(subject.W, subject.b)
     places, ends = [], []
     for c, M in enumerate(clear):
-        some = np.flatnonzero((codes == c) & (slack > ON_MARGIN))
+        some = np.flatnonzero((codes == c) & (slack > ON_MARGIN_SLACK))
         xi = 1.0 - answers[some] @ M.T
-        paid = xi > ON_MARGIN
+        paid = xi > ON_MARGIN_SLACK
         if not subject.election.pays_all:
             paid &= xi == xi.max(axis=1, keepdims=True)
         row, contrast = np.nonzero(paid)
@@ -299,7 +299,7 @@ def _words(subject, plane: Plane, regions: Regions, codes, points, shown: int, s
         parts.append(f"{away} points are drawn in a region of a class they are not given.")
     if len(support):
         kinds = np.asarray(subject.model.support_kind_)
-        counts = [f"{int(np.sum(kinds == kind))} {words}" for kind, words in KINDS.items()]
+        counts = [f"{int(np.sum(kinds == kind))} {words}" for kind, words in SUPPORT_WORDS.items()]
         parts.append(f"{len(support)} support vectors: {', '.join(counts)}.")
         if not (plane.true and regions.exact):
             parts.append("Slacks are not drawn: they are no distances in this plane.")
@@ -341,7 +341,7 @@ class BoundaryDisplay(Display):
         fixed: dict | None = None,
         feature_names: Sequence[str] | None = None,
         window: Window | None = None,
-        max_points: int = MOST_POINTS,
+        max_points: int = MAX_SHOWN_POINTS,
         grid: int = 200,
         ax=None,
     ):

@@ -15,9 +15,9 @@ from ..loaded import is_pipeline
 from ..scene import Axis, Bars, Board, Mark, Scene
 
 # Rows of weights drawn when the caller does not choose: k classes have k, or k(k − 1)/2.
-MOST_ROWS = 9
+MAX_WEIGHT_ROWS = 9
 # Characters of a feature's name that are shown.
-LONGEST = 28
+MAX_FEATURE_LETTERS = 28
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _sides(title: str) -> tuple[str, str]:
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    return name if len(name) <= MAX_FEATURE_LETTERS else f"{name[: MAX_FEATURE_LETTERS - 1]}…"
 
 
 def coefficients_view(estimator, X=None, n=10, rows=None, feature_names=None) -> Coefficients:
@@ -90,7 +90,7 @@ def coefficients_view(estimator, X=None, n=10, rows=None, feature_names=None) ->
     if len(names) != W.shape[1]:
         raise ValueError(f"There are {W.shape[1]} features but {len(names)} names for them.")
     titles = row_titles(model, len(W)) if hasattr(model, "classes_") else ["being preferred"]
-    chosen = list(range(len(W)))[:MOST_ROWS] if rows is None else list(rows)
+    chosen = list(range(len(W)))[:MAX_WEIGHT_ROWS] if rows is None else list(rows)
     left = len(W) - len(chosen) if rows is None else 0
     shown = tuple(titles[row] for row in chosen)
     return Coefficients(W[chosen], names, shown, unit, int(n), left)

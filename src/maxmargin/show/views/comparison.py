@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...models.tune.compare import SIGNIFICANT, Comparison
+from ...models.tune.compare import SIGNIFICANCE_LEVEL, Comparison
 from ..display import Display
 from ..scene import Axis, Mark, Points, Scene, Segments
 
 # Paint and words for rows that the folds tell from the best, and for those they do not.
-GROUPS = {False: ("class 0", "not told from the best"), True: ("muted", "worse")}
+SIGNIFICANCE_GROUPS = {False: ("class 0", "not told from the best"), True: ("muted", "worse")}
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class ComparisonDots:
             )
         ]  # fmt: skip
         low, high = self.accuracy - self.standard_error, self.accuracy + self.standard_error
-        worse = self.p_value < SIGNIFICANT
-        for group, (paint, label) in GROUPS.items():
+        worse = self.p_value < SIGNIFICANCE_LEVEL
+        for group, (paint, label) in SIGNIFICANCE_GROUPS.items():
             own = np.flatnonzero(worse == group)
             if len(own) == 0:
                 continue
-            told = f"{label} (p {'<' if group else '≥'} {SIGNIFICANT:g})"
+            told = f"{label} (p {'<' if group else '≥'} {SIGNIFICANCE_LEVEL:g})"
             names = tuple(self._told(i) for i in own.tolist())
             y = place[own]
             marks.append(Segments(low[own], y, high[own], y, paint, told, width=2.0))

@@ -10,7 +10,7 @@ from ..display import Display
 from ..scene import Axis, Cells, Scene
 
 # Beyond this many classes numbers no longer fit their cells.
-MOST_WORDS = 25
+MAX_NUMBERED_CLASSES = 25
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Confusion:
     def scene(self) -> Scene:
         size = self.counts.sum(axis=1, keepdims=True)
         shade = self.counts / np.where(size > 0, size, 1.0)
-        readable = len(self.labels) <= MOST_WORDS
+        readable = len(self.labels) <= MAX_NUMBERED_CLASSES
         words = tuple(
             tuple(f"{n:.6g}" if readable else "" for n in row) for row in self.counts.tolist()
         )

@@ -16,7 +16,7 @@ from ..palette import class_paints
 from ..scene import Area, Axis, Board, Line, Mark, Points, Scene, Segments
 
 # Bars of the histogram, and of the calibration curve.
-MOST_BINS, CALIBRATION_BINS = 40, 10
+MAX_HISTOGRAM_BINS, CALIBRATION_BINS = 40, 10
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _edges(distance: np.ndarray) -> np.ndarray:
     """Bins of equal width, one edge at zero so that no bar stands on both sides."""
     low, high = float(distance.min()), float(distance.max())
     rough = np.histogram_bin_edges(distance, "auto")
-    width = max(float(np.diff(rough).min()), (high - low) / MOST_BINS)
+    width = max(float(np.diff(rough).min()), (high - low) / MAX_HISTOGRAM_BINS)
     if not width > 0:
         return np.array([low - 0.5, low + 0.5])
     first, last = int(np.floor(low / width)), int(np.floor(high / width)) + 1

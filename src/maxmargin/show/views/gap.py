@@ -12,7 +12,7 @@ from ..loaded import is_pipeline
 from ..scene import Axis, Line, Mark, Points, Scene
 
 # A log axis has no zero: smaller gaps, and none, are drawn here.
-LEAST = float(np.finfo(np.float64).eps)
+MIN_DRAWN_GAP = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Gaps:
     def scene(self) -> Scene:
         marks: list[Mark] = []
         for number, curve in enumerate(self.curves):
-            paint, gap = f"class {number}", np.maximum(curve.gap, LEAST)
+            paint, gap = f"class {number}", np.maximum(curve.gap, MIN_DRAWN_GAP)
             names = tuple(
                 f"gap {g:.2g} after {s:.3g} s" for s, g in zip(curve.seconds, gap, strict=True)
             )

@@ -12,20 +12,22 @@ from ..display import Display
 from ..scene import Axis, Dash, Line, Scene
 
 # What the solvers minimise, and the count of errors that they stand in for.
-SHOWN: dict[str, Callable[[float], float]] = {
+LOSS_FUNCTIONS: dict[str, Callable[[float], float]] = {
     "0-1": lambda m: float(m <= 0.0),
     "perceptron": lambda m: value(PerceptronLoss(), m),
     "hinge": lambda m: value(Hinge(), m),
     "squared hinge": lambda m: value(SquaredHinge(), m),
     "logistic": lambda m: value(Logistic(), m),
 }
-PAINTS = {"0-1": "ink", "perceptron": "class 2", "hinge": "class 0", "squared hinge": "class 1",
-          "logistic": "class 3"}  # fmt: skip
-DASHES: dict[str, Dash] = {"0-1": "dotted", "squared hinge": "dashed"}
+LOSS_PAINTS = {
+    "0-1": "ink", "perceptron": "class 2", "hinge": "class 0", "squared hinge": "class 1",
+    "logistic": "class 3",
+}  # fmt: skip
+LOSS_DASHES: dict[str, Dash] = {"0-1": "dotted", "squared hinge": "dashed"}
 # Points of a curve; odd, so that the kinks at whole margins are among them.
-RESOLUTION = 601
+CURVE_POINTS = 601
 # The squared hinge leaves the picture here: otherwise it flattens all the others.
-HIGHEST = 4.0
+MAX_SHOWN_LOSS = 4.0
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Losses:
 
     def scene(self) -> Scene:
         marks = tuple(_line(name, self.m, loss) for name, loss in self.curves.items())
-        top = min(HIGHEST, 1.05 * max(float(loss.max()) for loss in self.curves.values()))
+        top = min(MAX_SHOWN_LOSS, 1.05 * max(float(loss.max()) for loss in self.curves.values()))
         x = Axis("margin m = y(w·x + b)", (float(self.m[0]), float(self.m[-1])))
         return Scene("what a point pays", x, Axis("loss ℓ(m)", (-0.05 * top, top)), marks,
                      self.words())  # fmt: skip
@@ -46,7 +48,9 @@ class Losses:
         told = []
         for place in (-1.0, 0.0, 1.0):
             if self.m[0] <= place <= self.m[-1]:
-                values = ", ".join(f"{name} {SHOWN[name](place):.4g}" for name in self.curves)
+                values = ", ".join(
+                    f"{name} {LOSS_FUNCTIONS[name](place):.4g}" for name in self.curves
+                )
                 told.append(f"At margin {place:g}: {values}.")
         return "Losses by the margin. " + " ".join(told)
 
@@ -56,15 +60,15 @@ def _line(name: str, m: np.ndarray, loss: np.ndarray) -> Line:
         place = int(np.searchsorted(m, 0.0, side="right"))
         m = np.insert(m, place, [0.0, np.nan, 0.0])
         loss = np.insert(loss, place, [1.0, np.nan, 0.0])
-    return Line(m, loss, PAINTS[name], name, DASHES.get(name, "solid"), 2.0)
+    return Line(m, loss, LOSS_PAINTS[name], name, LOSS_DASHES.get(name, "solid"), 2.0)
 
 
 def losses_view(names: Sequence[str], low: float, high: float) -> Losses:
     """The losses of these names at margins from ``low`` to ``high``."""
-    if unknown := [name for name in names if name not in SHOWN]:
-        raise ValueError(f"There is no loss {unknown[0]!r} to draw; have {list(SHOWN)}.")
-    m = np.linspace(low, high, RESOLUTION)
-    curves = {name: np.array([SHOWN[name](float(v)) for v in m]) for name in names}
+    if unknown := [name for name in names if name not in LOSS_FUNCTIONS]:
+        raise ValueError(f"There is no loss {unknown[0]!r} to draw; have {list(LOSS_FUNCTIONS)}.")
+    m = np.linspace(low, high, CURVE_POINTS)
+    curves = {name: np.array([LOSS_FUNCTIONS[name](float(v)) for v in m]) for name in names}
     return Losses(m, curves)
 
 
@@ -82,6 +86,8 @@ class LossesDisplay(Display):
     view: Losses
 
     @classmethod
-    def from_names(cls, names: Sequence[str] = tuple(SHOWN), *, low=-2.5, high=2.5, ax=None):
+    def from_names(
+        cls, names: Sequence[str] = tuple(LOSS_FUNCTIONS), *, low=-2.5, high=2.5, ax=None
+    ):
         """Draw the losses of these names over margins from ``low`` to ``high``."""
         return cls.of(losses_view(names, low, high), ax)

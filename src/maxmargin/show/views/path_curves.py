@@ -10,13 +10,13 @@ from ...models.tune.path import CPath, c_path
 from ..display import Display
 from ..scene import Axis, Board, Line, Mark, Points, Scene
 
-KINDS = {
+SUPPORT_CURVES = {
     "on_margin": ("on the margin", "on the margin"),
     "inside": ("inside the margin", "inside the margin"),
     "misclassified": ("misclassified", "misclassified"),
 }
 # A log axis has no zero: gaps below the rounding of one number are drawn here.
-LEAST_GAP = float(np.finfo(np.float64).eps)
+MIN_DRAWN_GAP = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,17 @@ class PathCurves:
         for (name, counts), shape in zip(
             self.support.items(), ("circle", "triangle", "cross"), strict=True
         ):
-            label, paint = KINDS[name]
+            label, paint = SUPPORT_CURVES[name]
             marks += self._curve(counts.astype(float), paint, label, shape)
-        told = ", ".join(f"{int(n[-1])} {KINDS[name][0]}" for name, n in self.support.items())
+        told = ", ".join(
+            f"{int(n[-1])} {SUPPORT_CURVES[name][0]}" for name, n in self.support.items()
+        )
         total = [int(sum(n[i] for n in self.support.values())) for i in (0, -1)]
         words = f"Support vectors go from {total[0]} to {total[1]}; at the last C {told}."
         return Scene("support vectors", self._axis(), Axis("points"), tuple(marks), words)
 
     def _gap(self) -> Scene:
-        marks = self._curve(np.maximum(self.gap, LEAST_GAP), "class 2", "relative gap")
+        marks = self._curve(np.maximum(self.gap, MIN_DRAWN_GAP), "class 2", "relative gap")
         words = f"Every model is proved within a relative gap of {self.gap.max():.2g}."
         axes = self._axis(), Axis("proved relative gap", log=True)
         return Scene("distance to the optimum", *axes, tuple(marks), words, legend=False)
@@ -103,7 +105,7 @@ def path_view(path: CPath) -> PathCurves:
     margin, error, gap = (
         path.column(name).astype(float) for name in ("margin", "training_error", "gap")
     )
-    support = {name: path.column(name) for name in KINDS} if known else {}
+    support = {name: path.column(name) for name in SUPPORT_CURVES} if known else {}
     return PathCurves(path.Cs, margin, error, support, gap, path.trivial_until, path.ending)
 
 

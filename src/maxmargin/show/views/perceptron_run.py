@@ -30,11 +30,11 @@ from ..scene import Axis, Board, Line, Mark, Points, Scene
 from .boundary import class_points, similar, window_around
 
 # Updates kept: enough for every picture, and a stepper's slider stays usable.
-MOST_UPDATES = 2000
+MAX_KEPT_UPDATES = 2000
 # Values of X held as a dense matrix to score all points after every update.
-MOST_VALUES = 20_000_000
+MAX_DENSE_VALUES = 20_000_000
 # Frames of a board when the caller does not choose.
-FRAMES = 5
+BOARD_FRAMES = 5
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ class PerceptronRun:
         """The frames ``shown``, or a few, more of them early; last, the norms and their bounds."""
         updates = self.shown
         if updates is None:
-            shares = np.linspace(0, 1, FRAMES) ** 2
+            shares = np.linspace(0, 1, BOARD_FRAMES) ** 2
             updates = sorted({round(len(self) * share) for share in shares})
         frames = [replace(self.frame(t), legend=False) for t in updates]
         frames[-1] = replace(frames[-1], legend=True)  # once will do: it is the same on all
@@ -247,7 +247,9 @@ def _ring(x, y) -> Points:
     return Points(x, y, "bad", "the cause of this update", size=11.0, hollow=True)
 
 
-def perceptron_run(X, y, *, most=MOST_UPDATES, feature_names=None, **parameters) -> PerceptronRun:
+def perceptron_run(
+    X, y, *, most=MAX_KEPT_UPDATES, feature_names=None, **parameters
+) -> PerceptronRun:
     """The run of ``Perceptron(**parameters)`` on X (n, d) and y, up to ``most`` updates."""
     parameters.pop("trace", None)
     model = Perceptron(**parameters)
@@ -259,7 +261,7 @@ def perceptron_run(X, y, *, most=MOST_UPDATES, feature_names=None, **parameters)
     return _run(kept, more, model, _dense(X), codes, classes, names)
 
 
-def run_of(model: Perceptron, *, most=MOST_UPDATES, feature_names=None) -> PerceptronRun:
+def run_of(model: Perceptron, *, most=MAX_KEPT_UPDATES, feature_names=None) -> PerceptronRun:
     """The run that ``Perceptron(trace=True).fit(X, y)`` recorded."""
     trace = getattr(model, "trace_", None)
     if trace is None:
@@ -287,10 +289,10 @@ def _dense(X) -> np.ndarray:
     if not sparse.issparse(X):
         return np.asarray(X, dtype=np.float64)
     n, d = X.shape
-    if n * d > MOST_VALUES:
+    if n * d > MAX_DENSE_VALUES:
         raise ValueError(
             f"A perceptron's run is drawn from a dense copy of X, here {n} × {d}; its limit is "
-            f"{MOST_VALUES:,} values. Take a sample of the rows, or fewer columns."
+            f"{MAX_DENSE_VALUES:,} values. Take a sample of the rows, or fewer columns."
         )
     return X.toarray().astype(np.float64)
 
@@ -360,7 +362,7 @@ class PerceptronRunDisplay(Display):
 
     @classmethod
     def from_data(
-        cls, X, y, *, updates=None, most=MOST_UPDATES, feature_names=None, ax=None, **parameters
+        cls, X, y, *, updates=None, most=MAX_KEPT_UPDATES, feature_names=None, ax=None, **parameters
     ):
         """Run ``Perceptron(**parameters)`` on X and y; ``updates`` are the frames to draw."""
         run = perceptron_run(X, y, most=most, feature_names=feature_names, **parameters)
@@ -368,7 +370,7 @@ class PerceptronRunDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator, *, updates=None, most=MOST_UPDATES, feature_names=None, ax=None
+        cls, estimator, *, updates=None, most=MAX_KEPT_UPDATES, feature_names=None, ax=None
     ):
         """Replay the run recorded by ``Perceptron(trace=True)``."""
         run = run_of(estimator, most=most, feature_names=feature_names)

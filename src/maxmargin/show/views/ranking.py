@@ -19,9 +19,9 @@ from ..display import Display
 from ..scene import Axis, Board, Line, Mark, Points, Scene
 
 # Places of a list that are told.
-MOST_PLACES = 100
+MAX_RANK_PLACES = 100
 # Grades drawn one by one; more are drawn as they are, on a number line.
-MOST_GRADES = 10
+MAX_DRAWN_GRADES = 10
 
 
 def ndcg(grades: np.ndarray, scores: np.ndarray, groups: np.ndarray, places: int) -> np.ndarray:
@@ -80,7 +80,7 @@ class GradedRanking:
 
     def _by_grade(self) -> Scene:
         levels = np.unique(self.grades)
-        few = len(levels) <= MOST_GRADES
+        few = len(levels) <= MAX_DRAWN_GRADES
         ticks = tuple((float(level), f"{level:g}") for level in levels) if few else None
         jitter = _jitter(self.grades, levels) if few else np.zeros(len(self.grades))
         marks: list[Mark] = [Points(self.scores, self.grades + jitter, "class 0", "items", size=4)]
@@ -91,7 +91,7 @@ class GradedRanking:
             )
             marks.append(Points(means, levels, "class 1", "median", "diamond", 9, names=names))
         told = ", ".join(
-            f"{g:g}: {m:.3g}" for g, m in zip(levels[:MOST_GRADES], means, strict=False)
+            f"{g:g}: {m:.3g}" for g, m in zip(levels[:MAX_DRAWN_GRADES], means, strict=False)
         )
         axes = Axis("score w·x"), Axis("grade", ticks=ticks)
         return Scene("scores by grade", *axes, tuple(marks), f"Median score by grade: {told}.")
@@ -190,7 +190,7 @@ def graded_view(grades, scores, groups=None) -> GradedRanking:
     grades, scores = np.asarray(grades, dtype=float), np.asarray(scores, dtype=float)
     accuracy = pair_accuracy(grades, scores, groups)
     codes = group_codes(groups, len(grades))
-    places = min(MOST_PLACES, int(np.bincount(codes).max()))
+    places = min(MAX_RANK_PLACES, int(np.bincount(codes).max()))
     return GradedRanking(grades, scores, ndcg(grades, scores, codes, places), accuracy)
 
 

@@ -24,9 +24,9 @@ from .refine import Refined, best_of
 from .within import Spread
 
 # Refinement ends when a correction is this small beside Y, or after so many.
-SMALL, STEPS = 1e-8, 6
+CORRECTION_TOL, MAX_REFINEMENTS = 1e-8, 6
 # A criterion below this share of the largest is no direction but rounding.
-NOTHING = 1e-12
+CRITERION_ROUNDING = 1e-12
 
 
 class Directions(NamedTuple):
@@ -45,7 +45,7 @@ def directions(spread: Spread, H: np.ndarray, share: np.ndarray, most: int) -> D
     C = root[:, None] * (H.T @ Y) * root
     J, Q = np.linalg.eigh(_symmetric(C))
     J, Q = J[::-1][:most], Q[:, ::-1][:, :most]
-    keep = NOTHING * max(float(J.max(initial=0.0)), np.finfo(float).tiny) < J
+    keep = CRITERION_ROUNDING * max(float(J.max(initial=0.0)), np.finfo(float).tiny) < J
     J, Q = J[keep], Q[:, keep]
     V = (Y * root) @ (Q / np.sqrt(J))
     V = V * np.where(V[np.abs(V).argmax(axis=0), np.arange(len(J))] < 0, -1.0, 1.0)
@@ -146,6 +146,6 @@ def _refined(spread: Spread, H, correct) -> Refined:
         E = H - spread.apply(Y)
         step = D * correct(D * E)
         now = float(np.linalg.norm(step / D) / max(np.linalg.norm(Y / D), np.finfo(float).tiny))
-        if now <= SMALL or steps == STEPS or not now < 0.5 * size:
+        if now <= CORRECTION_TOL or steps == MAX_REFINEMENTS or not now < 0.5 * size:
             return Refined(Y, E, min(now, size) ** 2, steps)
         Y, steps, size = Y + step, steps + 1, now

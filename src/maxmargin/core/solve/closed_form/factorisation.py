@@ -12,7 +12,7 @@ import numpy as np
 from scipy.linalg import eigh, lapack, qr, svd
 
 # Columns of a matrix looked at together when its norm is taken.
-TOGETHER = 256
+NORM_BLOCK_COLUMNS = 256
 
 
 class Singular(Exception):
@@ -62,8 +62,8 @@ class Cholesky:
 def _one_norm(M: np.ndarray) -> float:
     """The largest column sum of |M|, M symmetric with its lower triangle given."""
     total = np.zeros(len(M))
-    for start in range(0, len(M), TOGETHER):
-        block = np.abs(np.tril(M[start:, start : start + TOGETHER]))
+    for start in range(0, len(M), NORM_BLOCK_COLUMNS):
+        block = np.abs(np.tril(M[start:, start : start + NORM_BLOCK_COLUMNS]))
         width = block.shape[1]
         total[start : start + width] += block.sum(axis=0)
         total[start:] += block.sum(axis=1)

@@ -16,12 +16,12 @@ from scipy.linalg.blas import dsymm
 
 from ...certify.normal_equations import NormalEquations, System
 from .factorisation import Cholesky, Singular, Spectrum, spectrum_of_gram
-from .least_squares import SINGLE, no
+from .least_squares import MIN_SINGLE_SIZE, no
 from .refine import best_of, refined
 from .ridge_path import LeaveOneOut, left_out
 
 # The largest ‖K‖/α for which a float32 factor is worth trying.
-MILD = 1e6
+MAX_SINGLE_CONDITION = 1e6
 
 
 class Fit(NamedTuple):
@@ -51,8 +51,8 @@ class KernelSystem:
     def factors(self, alpha: float):
         """Factors of K + αI, the quickest first and the surest last."""
         n = len(self.K)
-        mild = alpha > 0 and float(np.linalg.norm(self.K)) < MILD * alpha
-        precisions = (np.float32, np.float64) if n >= SINGLE and mild else (np.float64,)
+        mild = alpha > 0 and float(np.linalg.norm(self.K)) < MAX_SINGLE_CONDITION * alpha
+        precisions = (np.float32, np.float64) if n >= MIN_SINGLE_SIZE and mild else (np.float64,)
         for dtype in precisions:
             try:
                 M: np.ndarray = np.array(self.K.T, dtype=dtype, order="F")

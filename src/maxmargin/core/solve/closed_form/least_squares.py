@@ -26,16 +26,16 @@ from scipy.linalg.blas import dsyrk, ssyrk
 from ...certify.normal_equations import Gradient, System, gradient
 from ...rows.design import GRAM_ROWS, PASS_VALUES, Design
 from .factorisation import Cholesky, Singular, Spectrum, spectrum_of_blocks
-from .refine import WORST, best_of, refined
+from .refine import MAX_CONDITION, best_of, refined
 
 # From this size on a float32 factor and a few passes over the data are quicker than float64.
-SINGLE = 400
+MIN_SINGLE_SIZE = 400
 # The largest matrix to be formed, dense and from sparse data, where conjugate gradients may win.
-LARGEST, LARGEST_SPARSE = 20_000, 5_000
+MAX_GRAM_SIZE, MAX_SPARSE_GRAM_SIZE = 20_000, 5_000
 # A column is constant if what centring leaves is below this share of its size.
-CONSTANT = 8 * np.finfo(np.float64).eps
+CONSTANT_COLUMN_TOL = 8 * np.finfo(np.float64).eps
 # Conjugate gradients end at this relative residual, or after so many steps.
-CG_TOL, CG_STEPS = 1e-12, 2000
+CG_TOL, MAX_CG_STEPS = 1e-12, 2000
 
 
 class RidgeWeights(NamedTuple):
@@ -50,7 +50,7 @@ class RidgeWeights(NamedTuple):
 def side(design: Design) -> str:
     """The system to solve: "columns", "rows" or, where both are too large, "iterations"."""
     n, d = design.shape
-    limit = LARGEST_SPARSE if sparse.issparse(design.X) else LARGEST
+    limit = MAX_SPARSE_GRAM_SIZE if sparse.issparse(design.X) else MAX_GRAM_SIZE
     if min(n, d) > limit:
         return "iterations"
     return "columns" if d < n else "rows"
@@ -75,7 +75,7 @@ def describe(design: Design, free: bool, alpha: float) -> System:
         V = null_space(design) if free else np.zeros((design.shape[0], 0))
         factors = row_factors(design, alpha, V)
     for factor in factors:
-        if factor.condition <= WORST:
+        if factor.condition <= MAX_CONDITION:
             break
     return system_of(design, factor, 0, int(free))
 
@@ -127,7 +127,7 @@ def column_factors(design: Design, alpha: float):
 
 def _precisions(design: Design, size: int):
     dense = not sparse.issparse(design.X)
-    return (np.float32, np.float64) if dense and size >= SINGLE else (np.float64,)
+    return (np.float32, np.float64) if dense and size >= MIN_SINGLE_SIZE else (np.float64,)
 
 
 def _with(alpha: float, spectrum: Spectrum) -> Spectrum:
@@ -142,7 +142,7 @@ def no(size: int) -> np.ndarray:
 def constant_columns(design: Design) -> np.ndarray:
     """Columns of A that are zero but for rounding."""
     length = np.sqrt(float(design.mass.sum())) * np.abs(design.centres).max(axis=0)
-    return design.column_norms() <= CONSTANT * length
+    return design.column_norms() <= CONSTANT_COLUMN_TOL * length
 
 
 # --- n × n ------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def _iterations(design, targets, offset, alpha, length, factors) -> RidgeWeights
     Y = D * R
     P, rho = Y.copy(), np.einsum("ij,ij->j", R, Y)
     goal, steps = CG_TOL**2 * rho, 0
-    while steps < CG_STEPS and (rho > goal).any():
+    while steps < MAX_CG_STEPS and (rho > goal).any():
         try:
             Q = design.normal(P) + alpha * P
         except KeyboardInterrupt:  # W is usable; its residual tells how far it has come

@@ -16,9 +16,9 @@ import numpy as np
 
 # Content with this relative residual; gives up after so many steps, or where a step leaves more
 # than this share of the residual.
-CONTENT, STEPS, SHRINKS = 1e-12, 12, 0.3
+RESIDUAL_TOL, MAX_REFINEMENTS, MAX_RESIDUAL_RATIO = 1e-12, 12, 0.3
 # What a factor must reach for its answer to be kept, and the worst condition it may have.
-GOOD, WORST = 1e-11, 1e11
+ACCEPTED_RESIDUAL, MAX_CONDITION = 1e-11, 1e11
 
 
 class Refined(NamedTuple):
@@ -34,7 +34,7 @@ class Refined(NamedTuple):
 def refined(factor, left: np.ndarray, look: Callable) -> Refined:
     """Start from zero with residual ``left``; ``look(X)`` gives residual, size and more."""
     best, X = None, np.zeros_like(left)
-    while best is None or best.steps < STEPS:
+    while best is None or best.steps < MAX_REFINEMENTS:
         with np.errstate(over="ignore", invalid="ignore"):  # of a poor factor: the size tells
             X = X + factor.solve(left)
             left, size, seen = look(X)
@@ -46,7 +46,7 @@ def refined(factor, left: np.ndarray, look: Callable) -> Refined:
             before, best = best.size, Refined(X, left, size, best.steps + 1, seen)
         else:
             break
-        if size <= CONTENT or size > SHRINKS * before:
+        if size <= RESIDUAL_TOL or size > MAX_RESIDUAL_RATIO * before:
             break
     return best
 
@@ -58,7 +58,7 @@ def best_of(factors: Iterable, attempt: Callable) -> tuple[Any, Any]:
         answer = attempt(factor)
         if best is None or answer.size < best[1].size:
             best = factor, answer
-        if answer.size <= GOOD and factor.condition <= WORST:
+        if answer.size <= ACCEPTED_RESIDUAL and factor.condition <= MAX_CONDITION:
             return factor, answer
     assert best is not None  # the last factor always answers
     return best

@@ -26,9 +26,9 @@ from .factorisation import Spectrum, spectrum_of_blocks, spectrum_of_gram
 from .least_squares import GRAM_ROWS, null_space, side
 
 # Below this share of the largest eigenvalue the Gram matrix is too rough: QR of the data.
-ROUGH = 1e-10
+MIN_EIGENVALUE_SHARE = 1e-10
 # A share of a row outside the range of A below this is rounding.
-INSIDE = 1e-9
+RANGE_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,9 @@ def spectrum(design: Design) -> Spectrum:
     columns = side(design) == "columns"
     of_gram = spectrum_of_gram(design.column_gram() if columns else design.row_gram())
     full = of_gram.rank == min(n - len(design.centres), d)
-    if full and of_gram.values.min(initial=np.inf) > ROUGH * of_gram.values.max(initial=0.0):
+    if full and of_gram.values.min(initial=np.inf) > MIN_EIGENVALUE_SHARE * of_gram.values.max(
+        initial=0.0
+    ):
         return of_gram
     if columns:
         parts = design.parts(PASS_VALUES, max(GRAM_ROWS, d))
@@ -164,4 +166,6 @@ def left_out(U, values, beta, B, v2, alpha: float) -> np.ndarray:
         u, P = u + left / alpha, P + outside / alpha
         return u / np.where(P > 0, P, np.inf)
     inside = u / np.where(P > 0, P, np.inf)
-    return np.where(outside > INSIDE, left / np.where(outside > INSIDE, outside, 1.0), inside)
+    return np.where(
+        outside > RANGE_ROUNDING, left / np.where(outside > RANGE_ROUNDING, outside, 1.0), inside
+    )

@@ -29,14 +29,14 @@ from .kernel_descent import DualPoint, descend
 from .kernel_hard import descend_hard, gram, refuse, refuse_twins
 
 # Rows up to which K is factored, and to which relative gap the linear machine is then solved.
-FACTORED, FACTORED_HARD = 300, 800
-EXACT = 1e-9
+MAX_FACTORED_ROWS, MAX_FACTORED_HARD_ROWS = 300, 800
+FACTORED_TOL = 1e-9
 # Solvers know their gap from float32 values of K: a little less than the target is aimed at.
-AIM = 0.95
+STOP_TOL_SHARE = 0.95
 # A target below this share needs float64 values of K.
-SINGLE = 1e-5
+MIN_SINGLE_TOL = 1e-5
 # How often a solver goes on when the proof falls short of what it believed.
-ENCORES = 4
+MAX_CONTINUATIONS = 4
 
 
 def choose_kernel(problem: KernelProblem) -> tuple[str, str]:
@@ -44,7 +44,7 @@ def choose_kernel(problem: KernelProblem) -> tuple[str, str]:
     n = len(problem.y)
     if problem.rows.kernel.name == "linear":
         return "linear", "the kernel is x·z: the linear solvers' own problem"
-    if n <= (FACTORED_HARD if problem.hard else FACTORED):
+    if n <= (MAX_FACTORED_HARD_ROWS if problem.hard else MAX_FACTORED_ROWS):
         return "factor", f"{n} rows: the kernel matrix is factored, and the answer exact"
     return "blocks", f"{n} rows: block descent with a bounded cache of kernel values"
 
@@ -124,7 +124,7 @@ def _flat(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[P
     best: Proved | None = None
     try:
         for power in range(3):
-            monitor.tol = min(tol, EXACT if name == "factor" else 0.1 * tol) * 1e-2**power
+            monitor.tol = min(tol, FACTORED_TOL if name == "factor" else 0.1 * tol) * 1e-2**power
             solution = solve(flat, monitor)
             ending = solution.ending
             found = finish_kernel(problem, solution.point.alpha)
@@ -148,11 +148,14 @@ def _blocks(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple
     alpha = None if start is None else start.alpha
     f = None if alpha is None else kernel_scores(problem.rows, alpha * problem.y)
     point = DualPoint.start(problem, alpha, f)
-    pull, single = float(problem.c.max() * problem.rows.diagonal.mean()), monitor.tol >= SINGLE
+    pull, single = (
+        float(problem.c.max() * problem.rows.diagonal.mean()),
+        monitor.tol >= MIN_SINGLE_TOL,
+    )
     cache = cache_of(problem.rows, megabytes, np.float32 if single else np.float64, pull)
-    aim, ending = AIM * monitor.tol, Ending.STALLED
+    aim, ending = STOP_TOL_SHARE * monitor.tol, Ending.STALLED
     best: Proved | None = None
-    for _ in range(ENCORES):
+    for _ in range(MAX_CONTINUATIONS):
         ending = run(problem, monitor, cache, point, aim)
         found = finish_kernel(problem, np.abs(point.beta))
         if best is None or found.gap < best.gap:

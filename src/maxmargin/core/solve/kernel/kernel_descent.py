@@ -20,13 +20,13 @@ from ..contract import Ending, Monitor, OutOfBudget
 from .pair_steps import pair_steps
 
 # Rows in a block; more where the multipliers between their bounds are many.
-BLOCK, LARGE_BLOCK = 512, 1024
-MANY_FREE = 5000
+BLOCK_ROWS, LARGE_BLOCK_ROWS = 512, 1024
+MIN_LARGE_BLOCK_FREE = 5000
 # A block is solved to this share of its violation.
-INNER = 0.1
-MOST_STEPS = 100_000
+BLOCK_TOL_SHARE = 0.1
+MAX_BLOCK_STEPS = 100_000
 # Violation, relative to the scores, at which rounding leaves nothing to gain.
-NOTHING_LEFT = 1e-14
+VIOLATION_ROUNDING = 1e-14
 
 
 @dataclass
@@ -71,7 +71,7 @@ def descend(
     tol: float,
 ) -> Ending:
     """Improve ``point`` in place until primal and dual, as far as f knows, agree to ``tol``."""
-    block = _first(problem, np.random.default_rng(monitor.seed), min(BLOCK, cache.capacity))
+    block = _first(problem, np.random.default_rng(monitor.seed), min(BLOCK_ROWS, cache.capacity))
     entered = np.zeros(len(problem.y), dtype=np.int64)
     try:
         while True:
@@ -82,9 +82,11 @@ def descend(
             if primal - dual <= tol * abs(primal):
                 return Ending.REACHED
             between = (point.beta > point.lo) & (point.beta < point.hi) & (point.beta != 0.0)
-            size = LARGE_BLOCK if np.count_nonzero(between) > MANY_FREE else BLOCK
+            size = (
+                LARGE_BLOCK_ROWS if np.count_nonzero(between) > MIN_LARGE_BLOCK_FREE else BLOCK_ROWS
+            )
             block, violation = _next(problem, point, block, entered, min(size, cache.capacity))
-            if violation <= NOTHING_LEFT * max(1.0, float(np.abs(point.f).max())):
+            if violation <= VIOLATION_ROUNDING * max(1.0, float(np.abs(point.f).max())):
                 return Ending.STALLED
     except OutOfBudget as over:
         return over.ending
@@ -110,7 +112,7 @@ def _solve_block(
     if len(rising) == 0 or len(falling) == 0:
         return
     violation = float(rising.max() - falling.min())
-    pair_steps(K, lo, hi, INNER * violation, MOST_STEPS, g, beta)
+    pair_steps(K, lo, hi, BLOCK_TOL_SHARE * violation, MAX_BLOCK_STEPS, g, beta)
     step = beta - point.beta[block]
     moved = np.flatnonzero(step)
     cache.add(block[moved], step[moved], point.f)

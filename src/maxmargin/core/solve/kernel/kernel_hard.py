@@ -28,9 +28,9 @@ from ..two_class.hard import prove_inseparable
 from .kernel_descent import DualPoint, descend
 
 # Support vectors from which a proof is made: the heaviest.
-HEAVIEST = 600
+MAX_PROOF_VECTORS = 600
 # Gap of the first soft margins, in units of the one asked for.
-ROUGH = 0.5
+FIRST_SOFT_TOL_SHARE = 0.5
 
 
 class KernelMargin(HardMargin):
@@ -40,7 +40,7 @@ class KernelMargin(HardMargin):
 
     def __init__(self, problem: KernelProblem, monitor: Monitor, cache, tol: float):
         self.problem, self.monitor, self.cache, self.target = problem, monitor, cache, tol
-        self.tol = ROUGH * tol
+        self.tol = FIRST_SOFT_TOL_SHARE * tol
 
     def soften(self, C: float, tol: float, point: DualPoint) -> tuple[DualPoint, Ending]:
         soft = replace(self.problem, c=np.where(self.problem.c > 0, C, 0.0))
@@ -63,7 +63,7 @@ class KernelMargin(HardMargin):
         """From the heaviest multipliers."""
         problem, alpha = self.problem, np.abs(point.beta)
         support = np.flatnonzero(alpha)
-        support = np.sort(support[np.argsort(-alpha[support], kind="stable")[:HEAVIEST]])
+        support = np.sort(support[np.argsort(-alpha[support], kind="stable")[:MAX_PROOF_VECTORS]])
         y, c = problem.y[support], problem.c[support]
         flat = Problem(DenseRows(exact_features(centred(gram(problem, support)))), y, c, Hinge())
         found = prove_inseparable(flat, alpha[support], spread(flat.rows))

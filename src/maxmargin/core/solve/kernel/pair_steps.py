@@ -13,16 +13,16 @@ import numpy as np
 from numba import njit
 
 # ‖φ(x_i) − φ(x_j)‖² below this share of K's size is rounding: the two points coincide.
-FLAT = 1e-12
+SQUARED_DISTANCE_ROUNDING = 1e-12
 
 
 @njit(cache=True, nogil=True)
 def pair_steps(K, lo, hi, gap, most, g, beta):
     """Steps until no pair violates by more than ``gap``; returns their number and the rest."""
     q = len(beta)
-    flat = FLAT * K[0, 0]
+    flat = SQUARED_DISTANCE_ROUNDING * K[0, 0]
     for i in range(q):
-        flat = max(flat, FLAT * K[i, i])
+        flat = max(flat, SQUARED_DISTANCE_ROUNDING * K[i, i])
     for step in range(most):
         i, gi = -1, -np.inf
         for t in range(q):

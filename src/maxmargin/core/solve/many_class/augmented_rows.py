@@ -16,7 +16,7 @@ from ...problem.problem import Bias
 from ...rows.rows import Rows, SparseRows, as_csr, dense, shape
 
 # Values up to which sparse rows are made dense: 800 MB.
-MOST_VALUES = 10**8
+MAX_DENSIFIED_VALUES = 10**8
 
 
 class Frame:
@@ -27,7 +27,7 @@ class Frame:
         d = shape(rows)[1]
         free = bool(bias)
         self.mu, self.rotation = np.zeros(d), None
-        if isinstance(rows, SparseRows) and len(alive) * d > MOST_VALUES:
+        if isinstance(rows, SparseRows) and len(alive) * d > MAX_DENSIFIED_VALUES:
             X = as_csr(rows)[alive].astype(np.float64)
         else:
             X = dense(rows, alive).astype(np.float64, copy=False)

@@ -24,31 +24,31 @@ from ..contract import ClassPoint, Ending, Monitor, OutOfBudget
 from ..two_class.sweep import awake
 from .class_leap import leap
 from .class_shift import best_shift
-from .class_sweep import PATIENCE, ROW, look, square_sum, sweep, weights
+from .class_sweep import CLASS_ROW_DTYPE, SLEEP_FACTOR, look, square_sum, sweep, weights
 
 # τ, the stiffness of the constraint r = 0, in units of the mean ‖x − μ‖².
-STIFFNESS = 0.05
+BALANCE_STIFFNESS = 0.05
 # Epochs between leaps; a leap reads U and β, so on short rows they are rarer.
-STRIDE, LEAP_COST = 2, 0.5
+EPOCHS_PER_LEAP, LEAP_COST = 2, 0.5
 # A check is due after a quarter as many epochs as have been made, within these limits.
-SHORTEST, LONGEST = 3, 20
+MIN_CHECK_EPOCHS, MAX_CHECK_EPOCHS = 3, 20
 # Relative gap below which float32 weights would show their rounding; on small data, on which
 # they would be no faster, they are not used.
-FINE, SMALL = 3e-5, 2e7
+MIN_SINGLE_GAP, MIN_SINGLE_VALUES = 3e-5, 2e7
 # The gap is estimated before r is exactly zero; this much of tol is left for that.
-CAUTION = 0.95
+STOP_TOL_SHARE = 0.95
 # Checks in a row that bring either bound nearer by less than this share of the gap, after
 # which the solver gives up.
-IDLE, PROGRESS = 12, 3e-4
+MAX_IDLE_CHECKS, MIN_CHECK_PROGRESS = 12, 3e-4
 # Stored values visited between looks at the clock.
-SLICE = 2e8
+CALL_MULTIPLICATIONS = 2e8
 # Epochs after which a check first computes the weights afresh.
-DRIFT = 20
+REFRESH_EPOCHS = 20
 # Scores kept at a check, so that better biases cost no pass over the data, and multipliers kept
 # to leap from: beyond so many numbers memory is worth more.
-MOST_KEPT, MOST_LEAPT = 5e7, 2e8
+MAX_KEPT_SCORES, MAX_LEAP_MULTIPLIERS = 5e7, 2e8
 # A row of length zero still needs a step: this share of the mean ‖x‖².
-EMPTY = 1e-12
+EMPTY_ROW_NORM = 1e-12
 
 
 def class_descent(
@@ -80,21 +80,21 @@ class ClassDescent:
         alive = problem.c > 0
         unit = max(float(q[alive].mean()), 1e-300)
         # When C is so small that the weights hardly matter, biases must still move by a margin.
-        soft = max(STIFFNESS * unit, 1.0 / max(float(problem.c.sum()), 1e-300))
+        soft = max(BALANCE_STIFFNESS * unit, 1.0 / max(float(problem.c.sum()), 1e-300))
         self.tau = soft if free else 0.0
 
-        self.points = np.zeros(n, dtype=ROW)
+        self.points = np.zeros(n, dtype=CLASS_ROW_DTYPE)
         self.points["y"], self.points["c"], self.points["centre"] = problem.y, problem.c, centre
-        self.points["q"] = np.maximum(q + self.tau, EMPTY * unit)
+        self.points["q"] = np.maximum(q + self.tau, EMPTY_ROW_NORM * unit)
         self.points["wake"] = np.where(alive, 0.0, np.inf)
         self.order = np.empty(n, dtype=np.uint32)
         self.dice = np.array([monitor.seed], dtype=np.uint64)
         values = max(1, size_of(rows))
-        self.slice = max(1, int(SLICE * n / (values * padded(problem.k))))
-        self.stride = STRIDE + int(LEAP_COST * (d + n) / values)
+        self.slice = max(1, int(CALL_MULTIPLICATIONS * n / (values * padded(problem.k))))
+        self.stride = EPOCHS_PER_LEAP + int(LEAP_COST * (d + n) / values)
 
         width = padded(problem.k)
-        precision = np.float32 if values * width > SMALL else np.float64
+        precision = np.float32 if values * width > MIN_SINGLE_VALUES else np.float64
         self.b, self.r = np.zeros(width), np.zeros(width)
         self.clock, self.speed, self.epochs = 0.0, np.inf, 0
         self.primal, self.dual = np.inf, -np.inf
@@ -107,7 +107,7 @@ class ClassDescent:
                 W = class_combine(rows, problem.k, signed(problem, self.beta))
                 self.b[: problem.k] += W @ self.mu
         self.h = self.b.copy()
-        kept = n if n * problem.k <= MOST_KEPT else 0
+        kept = n if n * problem.k <= MAX_KEPT_SCORES else 0
         self.kept = np.zeros((kept, problem.k), dtype=np.float32)
         self._take(precision)
 
@@ -118,7 +118,7 @@ class ClassDescent:
             self.beta = self.beta.astype(precision)
             into_domain(self.problem, self.beta[:, : self.problem.k])
         self.U = np.zeros((self.problem.shape[1], width), dtype=precision)
-        leaps = self.beta.size <= MOST_LEAPT
+        leaps = self.beta.size <= MAX_LEAP_MULTIPLIERS
         self.old_beta = self.beta.copy() if leaps else self.beta[:0]
         self.old_U = self.U.copy()
         self.noise = 4.0 * float(np.finfo(precision).eps)
@@ -147,15 +147,15 @@ class ClassDescent:
 
     def loop(self) -> Ending:
         """Epochs, leaps and checks until the gap asked for is reached."""
-        target = CAUTION * self.monitor.tol
+        target = STOP_TOL_SHARE * self.monitor.tol
         if self.beta.any() and self.check() <= target:
             return Ending.REACHED
         gap, speed, checked, idle = np.inf, np.inf, self.epochs, 0
-        while idle < IDLE:
+        while idle < MAX_IDLE_CHECKS:
             self.epoch()
             if self.epochs % self.stride:
                 continue
-            due = min(LONGEST, max(SHORTEST, self.epochs // 4))
+            due = min(MAX_CHECK_EPOCHS, max(MIN_CHECK_EPOCHS, self.epochs // 4))
             guess = gap * (self.speed / speed) if speed > 0 and np.isfinite(gap) else gap
             if guess <= target or self.epochs - checked >= due:
                 primal, dual = self.primal, self.dual
@@ -163,9 +163,11 @@ class ClassDescent:
                 if gap <= target:
                     return Ending.REACHED
                 speed, checked = self.speed, self.epochs
-                closed = max(primal - self.primal, self.dual - dual) > PROGRESS * (primal - dual)
+                closed = max(primal - self.primal, self.dual - dual) > MIN_CHECK_PROGRESS * (
+                    primal - dual
+                )
                 idle = 0 if closed else idle + 1
-                if (gap < FINE or idle > 1) and self.beta.dtype == np.float32:
+                if (gap < MIN_SINGLE_GAP or idle > 1) and self.beta.dtype == np.float32:
                     self._take(np.float64)
                     idle = 0
             self.leap(make=idle == 0 or not self.problem.bias)
@@ -191,7 +193,7 @@ class ClassDescent:
             self.b += self.tau * self.r
             self.h += self.tau * self.r
             if count == 0:  # nobody was awake to feel it
-                self.clock += PATIENCE * self.tau * float(np.ptp(self.r))
+                self.clock += SLEEP_FACTOR * self.tau * float(np.ptp(self.r))
         self.epochs += 1
 
     def leap(self, make: bool) -> None:
@@ -217,7 +219,7 @@ class ClassDescent:
         Fenchel–Young gaps and cannot be negative.
         """
         problem = self.problem
-        if self.epochs - self.refreshed >= DRIFT:
+        if self.epochs - self.refreshed >= REFRESH_EPOCHS:
             self.refresh()
         losses = look(
             self.rates, self.rows, problem.k, self.noise, self.clock,
@@ -230,7 +232,7 @@ class ClassDescent:
             )
             self.b[: problem.k] += shift
             self.h[: problem.k] += shift
-            self.clock += PATIENCE * float(np.ptp(shift))  # rows asleep feel it, too
+            self.clock += SLEEP_FACTOR * float(np.ptp(shift))  # rows asleep feel it, too
         level = self.b + (self.tau + self.mm) * self.r - self.h  # U μ
         half = 0.5 * (square_sum(self.U) + float(self.r @ (self.mm * self.r - 2.0 * level)))
         primal, dual = half + losses, self._gain() - half

@@ -4,7 +4,7 @@ M_i = diag(u) − uuᵀ/Σu couples the classes that trade blame for row i, usua
 of them.  Every M has 1 in its null space: only differences of classes matter, and as the
 columns of g sum to zero, so do those of dV.
 
-Up to MOST_UNKNOWNS the matrix is built from one p × p Gram matrix for every pair of
+Up to MAX_DIRECT_UNKNOWNS the matrix is built from one p × p Gram matrix for every pair of
 classes, over the rows that both compete for, and factored with its diagonal scaled to one:
 features of any scale then cost no accuracy.  The last class is held still, U_c = dV_c − dV_k
 being the unknowns; ‖dV‖² is Σ‖U_c‖² − ‖ΣU_c‖²/k.  Beyond, conjugate gradients are
@@ -24,15 +24,15 @@ from scipy import sparse
 
 from ..two_class.direction import solve_scaled
 
-MOST_UNKNOWNS = 2500
+MAX_DIRECT_UNKNOWNS = 2500
 # Columns up to which the k diagonal blocks are factored; beyond, only their diagonals are used.
-MOST_COLUMNS = 1000
+MAX_BLOCK_COLUMNS = 1000
 # Curvature lent to biases that have none, relative to one row's: the step is then far too
 # long, and the exact line search cuts it to size.
-FAINT = 1e-2
+BIAS_CURVATURE_SHARE = 1e-2
 # Conjugate gradients end when the residual has fallen to this share; then Newton goes on.
-ROUGH = 1e-3
-MOST_ITERATIONS = 300
+CG_TOL = 1e-3
+MAX_CG_STEPS = 300
 
 
 class Trades(NamedTuple):
@@ -50,9 +50,9 @@ def class_direction(Z, E, trades: Trades, lent: float, g) -> tuple[np.ndarray, b
     ``lent`` is the curvature of one row; free biases without any get a share of it.
     """
     k, p = g.shape
-    if (k - 1) * p <= MOST_UNKNOWNS:
-        return _factored(Z, E, trades, FAINT * lent, g), True
-    return _iterated(Z, E, trades, FAINT * lent, g), False
+    if (k - 1) * p <= MAX_DIRECT_UNKNOWNS:
+        return _factored(Z, E, trades, BIAS_CURVATURE_SHARE * lent, g), True
+    return _iterated(Z, E, trades, BIAS_CURVATURE_SHARE * lent, g), False
 
 
 def _factored(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
@@ -99,14 +99,14 @@ def _iterated(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
     dV, R = np.zeros_like(g), -g
     P = Q = precondition(R)
     rho = goal = float(np.sum(R * Q))
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(MAX_CG_STEPS):
         HP = curve(P)
         t = rho / float(np.sum(P * HP))
         dV += t * P
         R = R - t * HP
         Q = precondition(R)
         rho, before = float(np.sum(R * Q)), rho
-        if not rho > ROUGH**2 * goal:
+        if not rho > CG_TOL**2 * goal:
             break
         P = Q + (rho / before) * P
     return dV
@@ -116,7 +116,7 @@ def _preconditioner(Z, E, trades: Trades, lent: float, k: int):
     """R ↦ (E + Σ_i M_i,cc z_i z_iᵀ)⁻¹ R_c for every class c; by diagonals where p is large."""
     start, index, weight = _pairs(trades, k)
     p = len(E)
-    if p > MOST_COLUMNS:
+    if p > MAX_BLOCK_COLUMNS:
         square = Z.power(2) if sparse.issparse(Z) else Z * Z
         diagonal = np.empty((k, p))
         for c in range(k):

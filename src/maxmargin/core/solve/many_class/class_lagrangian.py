@@ -26,7 +26,7 @@ from ..semismooth import minimise as newton_steps
 from .class_direction import Trades, class_direction
 from .row_subproblem import share
 
-INNER_STEPS = 60
+MAX_INNER_STEPS = 60
 
 
 class ClassRows(NamedTuple):
@@ -53,7 +53,7 @@ def minimise(rows: ClassRows, V, B0, A, monitor: Monitor, enough) -> tuple:
     multipliers of an unfinished minimisation would lead the outer steps astray.
     """
     f = _SmoothedClassHinge(rows, V, B0, A)
-    terms, finished = newton_steps(f, monitor, enough, INNER_STEPS)
+    terms, finished = newton_steps(f, monitor, enough, MAX_INNER_STEPS)
     return f.V, f.reply.B, terms, finished
 
 

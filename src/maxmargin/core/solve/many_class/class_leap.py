@@ -14,9 +14,9 @@ from ...rows.class_products import class_nudge
 from .row_subproblem import scaled
 
 # Leaps shorter than this many displacements are not made, nor longer ones.
-SHORT, FARTHEST = 0.01, 100.0
+MIN_LEAP_LENGTH, MAX_LEAP_LENGTH = 0.01, 100.0
 # Roundings of ‖U‖² up to which a slope may be nothing else.
-ROUNDINGS = 4.0
+SLOPE_ROUNDINGS = 4.0
 
 
 def leap(rates, rows, k, b, tau, mu, mm, points, beta, U, r, h, old_beta, old_U) -> None:
@@ -34,11 +34,13 @@ def leap(rates, rows, k, b, tau, mu, mm, points, beta, U, r, h, old_beta, old_U)
         up = slope - (along - r @ drift - dr @ level + mm * (r @ dr)) - shift @ dr
         bend = curvature + across - 2.0 * (dr @ drift) + (mm + tau) * (dr @ dr)
         # V is a difference of sums as long as U: what it tells may be their rounding.
-        noise = ROUNDINGS * np.finfo(U.dtype).eps * size
-        return float(np.clip(up / bend, -FARTHEST, FARTHEST)) if abs(up) > noise else 0.0
+        noise = SLOPE_ROUNDINGS * np.finfo(U.dtype).eps * size
+        return (
+            float(np.clip(up / bend, -MAX_LEAP_LENGTH, MAX_LEAP_LENGTH)) if abs(up) > noise else 0.0
+        )
 
     far = best_step()
-    if abs(far) < SHORT:
+    if abs(far) < MIN_LEAP_LENGTH:
         old_beta[:], old_U[:] = beta, U
         return
     share = 1.0

@@ -20,24 +20,25 @@ from .augmented_rows import Frame
 from .class_lagrangian import ClassRows, minimise
 from .row_subproblem import limits
 
-OUTER_STEPS = 40
+MAX_OUTER_STEPS = 40
 # The gap is closed to this share of what is asked: repair costs some of the dual.
-SHARE_OF_TOL = 0.5
+STOP_TOL_SHARE = 0.5
 # σ = κ c begins here, or lower without a start …
-FIRST = 0.5
+FIRST_KAPPA = 0.5
 # … and grows so from one outer step to the next,
-FASTEST = 10.0
-# at this pace after FEW_STEPS Newton steps, at its root up to MANY_STEPS, else not at all.
-FEW_STEPS, MANY_STEPS = 8, 25
+MAX_KAPPA_GROWTH = 10.0
+# at this pace after QUICK_NEWTON_STEPS Newton steps, at its root up to SLOW_NEWTON_STEPS, else not
+# at all.
+QUICK_NEWTON_STEPS, SLOW_NEWTON_STEPS = 8, 25
 # When Newton's method does not end, κ goes back to less than what was good before.
-BACK = 0.3
+KAPPA_RETREAT_FACTOR = 0.3
 # A minimisation ends when the rest of the gradient costs this share of the gap that is left
 # (or of ½‖W‖², for with a large C the gap says nothing at first) …
-LOOSE = 0.05
+GRADIENT_GAP_SHARE = 0.05
 # … or this share of the gap asked for.
-SMALL = 0.01
+GRADIENT_TOL_SHARE = 0.01
 # So many outer steps without progress from here: float64 has no more to give.
-NEARLY, MOST_IDLE = 1e-6, 3
+NEAR_OPTIMAL_GAP, MAX_IDLE_STEPS = 1e-6, 3
 
 
 def class_newton(
@@ -51,7 +52,7 @@ def class_newton(
         return minimise(frame.rows, V, B, 1.0 / (kappa * frame.c), monitor, enough)
 
     # Multipliers that are nearly right allow a large σ at once.
-    ending = augment(step, monitor, best, frame.gentle() if start is None else FIRST)
+    ending = augment(step, monitor, best, frame.gentle() if start is None else FIRST_KAPPA)
     return frame.point(best.V, best.B), ending
 
 
@@ -68,13 +69,13 @@ def augment(step: Callable, monitor: Monitor, best: BestClassPoint, kappa: float
 def _outer_steps(step: Callable, monitor: Monitor, best: BestClassPoint, kappa: float) -> bool:
     """Until the gap is closed; ``step(V, B, κ, enough)`` minimises for one σ."""
     V, B, sigma, idle = best.V, best.B, _Sigma(kappa), 0
-    small = SMALL * monitor.tol
+    small = GRADIENT_TOL_SHARE * monitor.tol
 
     def enough(terms: Terms) -> bool:
-        loose = LOOSE * min(terms.complementarity, terms.norm)
+        loose = GRADIENT_GAP_SHARE * min(terms.complementarity, terms.norm)
         return terms.stationarity <= max(loose, small * terms.primal)
 
-    for _ in range(OUTER_STEPS):
+    for _ in range(MAX_OUTER_STEPS):
         before, gap = monitor.n_iter, best.primal - best.dual
         V, found, terms, finished = step(V, B, sigma.kappa, enough)
         sigma.adapt(finished, monitor.n_iter - before)
@@ -83,10 +84,10 @@ def _outer_steps(step: Callable, monitor: Monitor, best: BestClassPoint, kappa: 
             best.offer(terms, V, B)
             monitor.record(best.primal, best.dual)
         left = best.primal - best.dual
-        if finished and left <= SHARE_OF_TOL * monitor.tol * best.primal:
+        if finished and left <= STOP_TOL_SHARE * monitor.tol * best.primal:
             return True
-        idle = idle + 1 if 0.9 * gap < left < NEARLY * best.primal else 0
-        if idle == MOST_IDLE:
+        idle = idle + 1 if 0.9 * gap < left < NEAR_OPTIMAL_GAP * best.primal else 0
+        if idle == MAX_IDLE_STEPS:
             break
     return False
 
@@ -95,20 +96,20 @@ class _Sigma:
     """κ in σ = κ c.  A larger one closes more of the gap, but takes more Newton steps."""
 
     def __init__(self, kappa: float):
-        self.kappa, self.good, self.pace = kappa, 0.1 * kappa, FASTEST
+        self.kappa, self.good, self.pace = kappa, 0.1 * kappa, MAX_KAPPA_GROWTH
 
     def adapt(self, finished: bool, steps: int) -> None:
         """Grow at a pace at which Newton's method ends within few steps."""
         if not finished:
             self.pace = np.sqrt(self.pace)
-            self.good *= BACK  # what was good may be so no more, or never was
+            self.good *= KAPPA_RETREAT_FACTOR  # what was good may be so no more, or never was
             self.kappa = self.good * self.pace
             return
         self.good = self.kappa
-        if steps <= FEW_STEPS:
-            self.pace = min(FASTEST, 2.0 * self.pace)
+        if steps <= QUICK_NEWTON_STEPS:
+            self.pace = min(MAX_KAPPA_GROWTH, 2.0 * self.pace)
             self.kappa *= self.pace
-        elif steps <= MANY_STEPS:
+        elif steps <= SLOW_NEWTON_STEPS:
             self.kappa *= np.sqrt(self.pace)
 
 
@@ -140,7 +141,7 @@ class _Frame(Frame):
         """κ to begin with: σ at most c/2, and one row's pull σ‖z‖² on itself at most one."""
         Z = self.rows.Z
         pull = float(np.mean(self.c)) * float(np.mean(np.einsum("ij,ij->i", Z, Z)))
-        return min(FIRST, 1.0 / max(pull, 1e-300))
+        return min(FIRST_KAPPA, 1.0 / max(pull, 1e-300))
 
     def start(self, point: ClassPoint | None) -> tuple[np.ndarray, np.ndarray]:
         """V and B of ``point``, or zero."""

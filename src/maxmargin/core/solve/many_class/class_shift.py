@@ -15,11 +15,11 @@ from numba import njit
 
 from .row_subproblem import cost, scaled, share
 
-STEPS, HALVINGS = 3, 5
+MAX_SHIFT_STEPS, MAX_SHIFT_HALVINGS = 3, 5
 # Less than this share of the losses is not worth a step.
-ENOUGH = 1e-10
+MIN_LOSS_DECREASE = 1e-10
 # Weak curvature: this share of the mean keeps a class that no free row touches where it is.
-FLOOR = 1e-9
+CURVATURE_FLOOR_SHARE = 1e-9
 
 
 def best_shift(rates, points, k, beta, s, losses) -> tuple[np.ndarray, float, float]:
@@ -28,13 +28,13 @@ def best_shift(rates, points, k, beta, s, losses) -> tuple[np.ndarray, float, fl
     s holds the present scores of all rows, ``losses`` that sum before.
     """
     t, owed = np.zeros(k), 0.0
-    for _ in range(STEPS):
+    for _ in range(MAX_SHIFT_STEPS):
         r, H = answers(rates, points, k, beta, s, t)
         step = newton_step(r, H)
         owed = 0.5 * float(r @ step)
-        if not owed > ENOUGH * losses:
+        if not owed > MIN_LOSS_DECREASE * losses:
             break
-        for _ in range(HALVINGS):
+        for _ in range(MAX_SHIFT_HALVINGS):
             after = shifted_losses(rates, points, k, s, t + step)
             if after < losses:
                 break
@@ -54,7 +54,7 @@ def newton_step(r: np.ndarray, H: np.ndarray) -> np.ndarray:
     curvature = float(np.trace(H)) / k
     if not curvature > 0.0:
         return r / max(float(np.abs(r).max()), np.finfo(float).tiny)
-    H = H + curvature * (FLOOR * np.eye(k) + 1.0 / k)
+    H = H + curvature * (CURVATURE_FLOOR_SHARE * np.eye(k) + 1.0 / k)
     return np.clip(np.linalg.solve(H, r), -1.0, 1.0)
 
 

@@ -25,15 +25,15 @@ from ...rows.rows import prefetch, touch
 from .row_subproblem import cost, scaled, share
 
 # All a step needs to know of its row but its multipliers: one cache line.
-ROW = np.dtype(
+CLASS_ROW_DTYPE = np.dtype(
     [("y", np.int64)]
     + [(name, np.float64) for name in ("c", "q", "centre", "margin", "wake", "unused", "unused_")]
 )
 
 # Rows between the one asked for from memory and the one in use: about one memory latency.
-AHEAD = 2
+PREFETCH_DISTANCE = 2
 # A row at a corner sleeps until the clock has moved this many times its distance from leaving.
-PATIENCE = 1.5
+SLEEP_FACTOR = 1.5
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -48,9 +48,9 @@ def sweep(rates, rows, order, k, pull, noise, clock, points, beta, U, r, h, room
     moved = 0.0
     count = order.shape[0]
     for t in range(count):
-        if t + AHEAD < count:
-            touch(points, order[t + AHEAD])
-            prefetch(rows, order[t + AHEAD])
+        if t + PREFETCH_DISTANCE < count:
+            touch(points, order[t + PREFETCH_DISTANCE])
+            prefetch(rows, order[t + PREFETCH_DISTANCE])
         i = order[t]
         point = points[i]
         y, A, centre, old = point.y, point.q, point.centre, beta[i]
@@ -67,7 +67,7 @@ def sweep(rates, rows, order, k, pull, noise, clock, points, beta, U, r, h, room
         moved += (own - rival - point.margin) ** 2
         point.margin = own - rival
         if total == 0.0 and own - rival >= 1.0:
-            point.wake = clock + PATIENCE * (own - rival - 1.0)
+            point.wake = clock + SLEEP_FACTOR * (own - rival - 1.0)
             continue
         D[y] = -np.inf
         share(scaled(rates, point.c), D, k, y, own - A * total, A, own, new)
@@ -80,7 +80,9 @@ def sweep(rates, rows, order, k, pull, noise, clock, points, beta, U, r, h, room
             for c in range(k):  # D is 1 + scores again
                 D[c] -= A * old[c]
             D[y] = 1.0 + own
-            point.wake = clock + PATIENCE * firmness(scaled(rates, point.c), noise, k, y, D, old)
+            point.wake = clock + SLEEP_FACTOR * firmness(
+                scaled(rates, point.c), noise, k, y, D, old
+            )
             continue
         for c in range(k):
             old[c] -= step[c]
@@ -141,8 +143,8 @@ def look(rates, rows, k, noise, clock, points, beta, U, r, h, room, kept):
     losses = 0.0
     count = points.shape[0]
     for i in range(count):
-        if i + AHEAD < count:
-            prefetch(rows, i + AHEAD)
+        if i + PREFETCH_DISTANCE < count:
+            prefetch(rows, i + PREFETCH_DISTANCE)
         point = points[i]
         if point.c <= 0.0:
             continue
@@ -158,7 +160,9 @@ def look(rates, rows, k, noise, clock, points, beta, U, r, h, room, kept):
             for c in range(k):
                 kept[i, c] = new[c]
         point.margin = new[y] - rival
-        point.wake = clock + PATIENCE * firmness(scaled(rates, point.c), noise, k, y, D, beta[i])
+        point.wake = clock + SLEEP_FACTOR * firmness(
+            scaled(rates, point.c), noise, k, y, D, beta[i]
+        )
     return losses
 
 

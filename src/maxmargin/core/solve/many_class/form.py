@@ -28,30 +28,30 @@ CLASS_SOLVERS: dict[str, Callable] = {"newton": class_newton, "descent": class_d
 # Unknowns up to which a Newton system is solved directly.
 NEWTON_UNKNOWNS = 700
 # C‖x − mean‖² up to which descent needs few epochs.
-SOFT = 12.0
+MAX_DESCENT_STIFFNESS = 12.0
 # Unknowns times themselves times rows: work of one Newton step, about a second at most.
 NEWTON_WORK = 3e9
 # Rows times unknowns up to which Newton goes on to rounding: a step or two more, and the model
 # then depends on nothing but the data.
-TINY, EXACT = 300_000, 1e-9
+MAX_EXACT_NEWTON_SIZE, EXACT_NEWTON_TOL = 300_000, 1e-9
 # Classes up to which biases that are not unique are moved to the middle: k³ operations.
-MIDDLE_CLASSES = 300
+MAX_MIDDLE_BIAS_CLASSES = 300
 # Values of X as a dense array, up to which Newton is tried when descent falls short, and up to
 # which it is allowed at all.
-FALL_BACK, MOST_DENSE = 3e7, 5e8
+FALLBACK_MAX_VALUES, NEWTON_MAX_VALUES = 3e7, 5e8
 # How often descent goes on when the proof falls short of its own estimate.
-ENCORES = 5
+MAX_CONTINUATIONS = 5
 
 
 def choose_classes(problem: MulticlassProblem) -> tuple[str, str]:
     """The solver's name and the reason for it."""
     n, d = problem.shape
     unknowns = problem.k * (d + 1)
-    if n * unknowns <= TINY:
+    if n * unknowns <= MAX_EXACT_NEWTON_SIZE:
         return "newton", f"{n} rows and {unknowns} unknowns: exact to rounding at no cost"
     if unknowns > NEWTON_UNKNOWNS or n * unknowns**2 > NEWTON_WORK:
         return "descent", f"{unknowns} unknowns and {n} rows: block coordinate descent"
-    if not problem.hard and (pull := stiffness(problem)) <= SOFT:
+    if not problem.hard and (pull := stiffness(problem)) <= MAX_DESCENT_STIFFNESS:
         return "descent", f"C‖x − mean‖² of about {pull:.1g}: few epochs"
     return "newton", f"{unknowns} unknowns: Newton systems are cheap"
 
@@ -68,7 +68,7 @@ class ManyClassForm(Form):
     """k classes at once: one weight vector per class, a multiplier for every wrong class."""
 
     solvers = CLASS_SOLVERS
-    encores = ENCORES
+    encores = MAX_CONTINUATIONS
 
     def plan(self, problem: MulticlassProblem) -> tuple[str, str]:
         return choose_classes(problem)
@@ -78,7 +78,7 @@ class ManyClassForm(Form):
 
     def check(self, problem: MulticlassProblem, name: str) -> None:
         n, d = problem.shape
-        if name == "newton" and n * d > MOST_DENSE:
+        if name == "newton" and n * d > NEWTON_MAX_VALUES:
             raise ValueError(
                 f"solver='newton' holds X as a dense array, which for {n} rows and {d} columns "
                 f"takes {8e-9 * n * d:.0f} GB. Use solver='descent', or leave the choice to 'auto'."
@@ -89,8 +89,10 @@ class ManyClassForm(Form):
             return ManyClassMargin(problem, monitor, CLASS_SOLVERS[name]).solve(start)
         n, d = problem.shape
         tol = monitor.tol
-        if name == "newton" and n * problem.k * (d + 1) <= TINY:
-            monitor.tol = min(tol, EXACT if boxed_classes(problem.loss) else 1e-3 * EXACT)
+        if name == "newton" and n * problem.k * (d + 1) <= MAX_EXACT_NEWTON_SIZE:
+            monitor.tol = min(
+                tol, EXACT_NEWTON_TOL if boxed_classes(problem.loss) else 1e-3 * EXACT_NEWTON_TOL
+            )
         try:
             return CLASS_SOLVERS[name](problem, monitor, start)
         finally:
@@ -98,7 +100,7 @@ class ManyClassForm(Form):
 
     def fall_backs(self, problem: MulticlassProblem, name: str) -> tuple[str, ...]:
         n, d = problem.shape
-        return ("newton",) if name == "descent" and n * d <= FALL_BACK else ()
+        return ("newton",) if name == "descent" and n * d <= FALLBACK_MAX_VALUES else ()
 
 
 MANY_CLASS = ManyClassForm()
@@ -132,7 +134,7 @@ def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) ->
     at_rest = float(problem.c.sum()) * class_value(problem.loss, np.zeros(problem.k), 0)
     if not problem.hard and not found.certificate.primal <= at_rest:  # stopped too early
         found = _prove(problem, np.zeros_like(W), np.zeros_like(b), found.point.beta)
-    if free and problem.k <= MIDDLE_CLASSES and not ties_all_classes(problem, beta):
+    if free and problem.k <= MAX_MIDDLE_BIAS_CLASSES and not ties_all_classes(problem, beta):
         W, b, beta = found.point
         middle = _prove(problem, W, middle_biases(problem, W, b, beta), beta)
         if middle.certificate.primal <= found.certificate.primal * (1.0 + 1e-9):

@@ -18,7 +18,7 @@ from ...rows.class_products import class_combine, score_chunks
 from ...rows.rows import DenseRows, as_csr, spread
 from ..contract import ClassPoint
 from ..hard_margin import HardMarginOfRows
-from ..two_class.hard import MOST_VALUES
+from ..two_class.hard import MAX_PROOF_VALUES
 
 
 class ManyClassMargin(HardMarginOfRows):
@@ -77,7 +77,7 @@ def prove_classes_inseparable(problem: MulticlassProblem, beta) -> Separation | 
     from scipy.optimize import nnls  # slow to import, seldom needed
 
     _, d = problem.shape
-    most = int(max(50, MOST_VALUES / (problem.k * (d + 1))))
+    most = int(max(50, MAX_PROOF_VALUES / (problem.k * (d + 1))))
     row, wrong = np.nonzero(beta > 0.0)
     heaviest = np.argsort(-beta[row, wrong], kind="stable")[:most]
     row, wrong = row[heaviest], wrong[heaviest]

@@ -21,7 +21,7 @@ from numba import njit
 
 from ...problem.class_losses import hinge_rates
 
-MOST_STEPS = 60
+MAX_SUBPROBLEM_STEPS = 60
 
 
 def limits(loss, c):
@@ -74,7 +74,7 @@ def share(limit, D, k, y, e, A, guess, beta):
     if cap_all < np.inf:
         low = max(e, most - A * cap_all)
     theta, before = min(max(guess, low), high), np.inf
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_SUBPROBLEM_STEPS):
         total, slope = 0.0, 0.0
         for c in range(k):
             value = (D[c] - theta) * steep

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.kernel_rows import TOGETHER, KernelRows
+from ...kernels.kernel_rows import KERNEL_BATCH_ROWS, KernelRows
 from .updates import Rule, violations
 
 # Points whose scores are looked at together in search of the next violation.
-LOOK = 256
+LOOK_AHEAD_POINTS = 256
 
 
 class KernelLearner:
@@ -32,7 +32,7 @@ class KernelLearner:
     def sweep(self, order: np.ndarray) -> tuple[int, float]:
         updates, loss, place = 0, 0.0, 0
         while place < len(order):
-            ahead = order[place : place + LOOK]
+            ahead = order[place : place + LOOK_AHEAD_POINTS]
             bad, rival, short = violations(self.F[ahead], self.codes[ahead], self.rule.margin)
             hits = np.flatnonzero(bad)
             if len(hits) == 0:
@@ -42,7 +42,9 @@ class KernelLearner:
             loss += float(short[first])
             updates += 1
             place += first + 1
-            self._update(int(ahead[first]), int(rival[first]), place - 1, ahead[hits[:TOGETHER]])
+            self._update(
+                int(ahead[first]), int(rival[first]), place - 1, ahead[hits[:KERNEL_BATCH_ROWS]]
+            )
         self.clock += len(order)
         return updates, loss
 

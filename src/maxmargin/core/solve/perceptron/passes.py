@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 # The loss oscillates when it rose in this share of the later half of at least so many passes.
-RISES = 0.25
-FEWEST_PASSES = 8
+MIN_RISING_SHARE = 0.25
+MIN_OSCILLATION_PASSES = 8
 
 
 class Halt(Enum):
@@ -68,10 +68,10 @@ class Run:
     def oscillates(self) -> bool:
         """Whether the loss still went up and down when the run ended."""
         loss = [line.loss for line in self.history]
-        if self.halt is not Halt.PASSES or len(loss) < FEWEST_PASSES:
+        if self.halt is not Halt.PASSES or len(loss) < MIN_OSCILLATION_PASSES:
             return False
         late = np.diff(loss[len(loss) // 2 :])
-        return float(np.mean(late > 0)) >= RISES
+        return float(np.mean(late > 0)) >= MIN_RISING_SHARE
 
 
 def orders(order: str, n: int, rng) -> Iterator[np.ndarray]:

@@ -22,7 +22,7 @@ from numba import njit
 from ...rows.rows import nudge, prefetch, score, sqnorm
 
 # Rows asked for ahead of their use when they are visited out of order.
-AHEAD = 8
+PREFETCH_DISTANCE = 8
 
 
 class PerceptronWeights(NamedTuple):
@@ -56,8 +56,8 @@ def single_two(rows, codes, update, order, far, clock, weights, alpha, log):
     updates, loss, n = 0, 0.0, order.shape[0]
     for t in range(n):
         i = order[t]
-        if far and t + AHEAD < n:
-            prefetch(rows, order[t + AHEAD])
+        if far and t + PREFETCH_DISTANCE < n:
+            prefetch(rows, order[t + PREFETCH_DISTANCE])
         y = 2.0 * codes[i] - 1.0
         m = y * (score(rows, i, w) + b)
         if not m > margin:
@@ -85,8 +85,8 @@ def batch_two(rows, codes, update, order, size, far, clock, weights, alpha, log)
         found = 0
         for t in range(start, min(start + size, n)):
             i = order[t]
-            if far and t + AHEAD < n:
-                prefetch(rows, order[t + AHEAD])
+            if far and t + PREFETCH_DISTANCE < n:
+                prefetch(rows, order[t + PREFETCH_DISTANCE])
             m = (2.0 * codes[i] - 1.0) * (score(rows, i, w) + b[0])
             if not m > margin:
                 hits[found] = i
@@ -113,8 +113,8 @@ def batch_many(rows, codes, update, order, size, far, clock, weights, alpha, log
         found = 0
         for t in range(start, min(start + size, n)):
             i = order[t]
-            if far and t + AHEAD < n:
-                prefetch(rows, order[t + AHEAD])
+            if far and t + PREFETCH_DISTANCE < n:
+                prefetch(rows, order[t + PREFETCH_DISTANCE])
             lead, z = _lead(rows, i, codes[i], weights.W, weights.b)
             if _violates(lead, margin, z, codes[i]):
                 hits[found], rivals[found] = i, z

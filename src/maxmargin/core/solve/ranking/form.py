@@ -22,7 +22,7 @@ LABEL_SOLVERS = {"newton": label_newton, "descent": label_descent}
 
 # Newton systems are cheaper than epochs with so many unknowns once C‖x‖² exceeds so much;
 # with more unknowns they are not.
-STIFF = ((100, 0.3), (300, 1.0), (1500, 50.0))
+MIN_NEWTON_STIFFNESS = ((100, 0.3), (300, 1.0), (1500, 50.0))
 
 
 def choose_label_solver(problem: LabelPairsProblem) -> tuple[str, str]:
@@ -30,7 +30,7 @@ def choose_label_solver(problem: LabelPairsProblem) -> tuple[str, str]:
     unknowns = problem.k * (problem.shape[1] + 1)
     pull = float(problem.c.mean()) * float(sqnorms(problem.rows).mean())
     why = f"{unknowns} unknowns and C‖x‖² of about {pull:.1g}"
-    for most, stiff in STIFF:
+    for most, stiff in MIN_NEWTON_STIFFNESS:
         if unknowns <= most and pull > stiff:
             return "newton", f"{why}: Newton's method"
     return "descent", f"{why}: coordinate descent"

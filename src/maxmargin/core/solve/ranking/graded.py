@@ -27,22 +27,22 @@ from ..threads import one_blas_thread
 from ..two_class.direction import newton_direction
 
 # The corner's first half-width, in units of the margin.
-WIDEST = 1.0
+MAX_CORNER_WIDTH = 1.0
 # Pairs that make up the curvature: at most so many for every column, and for every item.
-PER_COLUMN, PER_ITEM, FEWEST = 64, 16, 4000
+PAIRS_PER_COLUMN, PAIRS_PER_ITEM, MIN_SAMPLED_PAIRS = 64, 16, 4000
 # The gradient may cost this share of what the rounded corner costs before δ is lowered,
-LOOSE = 0.2
+GRADIENT_CORNER_SHARE = 0.2
 # to where the corner costs this share of the gap asked for, but by no more than that factor.
-SHARE_OF_TOL, FASTEST = 0.5, 0.1
+CORNER_TOL_SHARE, MIN_WIDTH_FACTOR = 0.5, 0.1
 # Line search: steps, and the slope at which it ends, relatively.
-SEARCHES, STEEP = 40, 0.1
+MAX_LINE_STEPS, LINE_SLOPE_SHARE = 40, 0.1
 # A step shorter than this widens the corner that the curvature is taken from, a longer one
 # than that narrows it, by this factor.
-SHORT, LONG, WIDEN = 0.1, 0.5, 4.0
+SHORT_STEP, LONG_STEP, CORNER_WIDEN_FACTOR = 0.1, 0.5, 4.0
 # Columns up to which Newton systems are factored; beyond, conjugate gradients.
-FACTORED, MOST_PRODUCTS, ROUGH = 2000, 60, 0.1
+MAX_FACTORED_COLUMNS, MAX_CG_STEPS, CG_TOL = 2000, 60, 0.1
 # So many steps without progress, or a corner as narrow as this: float64 has no more to give.
-PATIENCE, NARROWEST = 20, 1e-14
+MAX_IDLE_STEPS, MIN_CORNER_WIDTH = 20, 1e-14
 
 
 def solve_grades(
@@ -71,16 +71,16 @@ class _Run:
     def __init__(self, problem: GradedProblem, monitor: Monitor, start: np.ndarray | None):
         self.problem, self.monitor = problem, monitor
         n, d = problem.shape
-        self.most = max(FEWEST, min(PER_COLUMN * d, PER_ITEM * n))
+        self.most = max(MIN_SAMPLED_PAIRS, min(PAIRS_PER_COLUMN * d, PAIRS_PER_ITEM * n))
         self.w = np.zeros(d) if start is None else start
         self.rng = np.random.default_rng(monitor.seed)
         self.reach = 0.0  # the half-width of the corner that the curvature is taken from
-        self.best_w, self.best_width, self.gap = self.w, WIDEST, np.inf
+        self.best_w, self.best_width, self.gap = self.w, MAX_CORNER_WIDTH, np.inf
 
     def loop(self) -> Ending:
         """Newton steps, and a sharper corner whenever the present one is minimised."""
-        width, idle, lowest = WIDEST, 0, np.inf
-        while idle < PATIENCE and width > NARROWEST:
+        width, idle, lowest = MAX_CORNER_WIDTH, 0, np.inf
+        while idle < MAX_IDLE_STEPS and width > MIN_CORNER_WIDTH:
             here = certify_grades(self.problem, self.w, width)
             certificate = here.certificate
             self._offer(certificate, width)
@@ -93,9 +93,9 @@ class _Run:
             if reached and moved:
                 return Ending.REACHED
             corner = max(certificate.gap - gradient, 1e-300)
-            goal = SHARE_OF_TOL * self.monitor.tol * certificate.primal
-            if moved and gradient <= max(LOOSE * corner, 0.1 * goal):
-                width *= min(0.5, max(FASTEST, np.sqrt(goal / corner)))
+            goal = CORNER_TOL_SHARE * self.monitor.tol * certificate.primal
+            if moved and gradient <= max(GRADIENT_CORNER_SHARE * corner, 0.1 * goal):
+                width *= min(0.5, max(MIN_WIDTH_FACTOR, np.sqrt(goal / corner)))
                 lowest = np.inf
                 continue
             self.monitor.step()
@@ -114,10 +114,10 @@ class _Run:
         df = centred(scores(self.problem.rows, dw))
         t = self._step(here, dw, df, width)
         self.w = self.w + t * dw
-        if t < SHORT:  # pairs outside the corner stopped it: let the curvature know of them
-            self.reach = min(WIDEST, WIDEN * max(self.reach, width))
-        elif t > LONG:
-            self.reach = self.reach / WIDEN
+        if t < SHORT_STEP:  # pairs outside the corner stopped it: let the curvature know of them
+            self.reach = min(MAX_CORNER_WIDTH, CORNER_WIDEN_FACTOR * max(self.reach, width))
+        elif t > LONG_STEP:
+            self.reach = self.reach / CORNER_WIDEN_FACTOR
 
     def _direction(self, here: GradedProof, width: float) -> np.ndarray:
         """−H⁻¹g, with H = I + Σ c/(2δ) (x_u − x_v)(x_u − x_v)ᵀ over the pairs in the corner.
@@ -131,7 +131,7 @@ class _Run:
             return -here.gradient
         rows = PairRows(self.problem.rows, winner, loser)
         _, d = self.problem.shape
-        if d > FACTORED:
+        if d > MAX_FACTORED_COLUMNS:
             return _iterated(rows, sigma, here.gradient)
         every = np.arange(len(winner))
         dw, _ = newton_direction(rows, every, sigma, np.zeros(d), Bias.NONE, here.gradient, 0.0)
@@ -163,14 +163,14 @@ class _Run:
             return slope0 + t * curvature0 - problem.C * float(pull @ df)
 
         first = float(here.gradient @ dw)
-        flat = STEEP * abs(first)
+        flat = LINE_SLOPE_SHARE * abs(first)
         low, below, t = 0.0, first, 1.0
         value = slope(t)
         while value < -flat and t < 1e6:  # a sample may overrate the curvature
             low, below, t = t, value, 2.0 * t
             value = slope(t)
         high, above = t, value
-        for _ in range(SEARCHES):
+        for _ in range(MAX_LINE_STEPS):
             if abs(value) <= flat or not below < 0.0 < above:
                 return t
             t = low - below * (high - low) / (above - below)
@@ -188,8 +188,8 @@ def _iterated(rows: PairRows, sigma: np.ndarray, gradient: np.ndarray) -> np.nda
     """A few conjugate-gradient steps on H dw = −g: products with the items, no matrix."""
     dw, residual = np.zeros_like(gradient), -gradient
     p, rho = residual, float(residual @ residual)
-    goal = ROUGH**2 * rho
-    for _ in range(MOST_PRODUCTS):
+    goal = CG_TOL**2 * rho
+    for _ in range(MAX_CG_STEPS):
         Hp = p + combine(rows, sigma * scores(rows, p))
         t = rho / float(p @ Hp)
         dw, residual = dw + t * p, residual - t * Hp

@@ -20,16 +20,16 @@ from ..contract import ClassPoint, Ending, Monitor, OutOfBudget
 from .label_sweep import follow, label_sweep, look
 
 # τ in units of the mean ‖x − μ‖².
-STIFFNESS = 0.05
+BALANCE_STIFFNESS = 0.05
 # Epochs between leaps; between checks at least, and at most this share of all so far.
-STRIDE, SHORTEST, LONGEST = 2, 4, 20
+EPOCHS_PER_LEAP, MIN_CHECK_EPOCHS, MAX_CHECK_EPOCHS = 2, 4, 20
 # The gap predicted from the movement is a guess: look when it is this near.
-NEAR = 1.05
+CHECK_TOL_FACTOR = 1.05
 # Leaps multiply the rounding errors of U: when the product of lengths passes this, U is
 # computed afresh from α.
-STRETCH = 1e5
+MAX_LEAP_PRODUCT = 1e5
 # The solver gives up after so many checks in a row with less progress than this.
-PATIENCE, PROGRESS = 20, 1e-3
+MAX_IDLE_CHECKS, MIN_CHECK_PROGRESS = 20, 1e-3
 
 
 def label_descent(
@@ -61,7 +61,7 @@ class _Descent:
         far = float(self.mu @ self.mu)
         q = np.maximum(sqnorms(rows) - 2.0 * centre + far, 0.0)
         unit = float(q.mean()) or 1.0
-        self.tau = STIFFNESS * unit if self.free else 0.0
+        self.tau = BALANCE_STIFFNESS * unit if self.free else 0.0
         self.pull = self.tau + far
         first = np.searchsorted(problem.example, np.arange(n + 1))
         self.pairs = first, problem.winner, problem.loser, problem.c
@@ -104,19 +104,21 @@ class _Descent:
     def loop(self) -> Ending:
         """Epochs, leaps and checks until the gap asked for is reached."""
         gap, speed, checked, idle = np.inf, np.inf, 0, 0
-        while idle < PATIENCE:
+        while idle < MAX_IDLE_CHECKS:
             self.epoch()
-            if self.epochs % STRIDE:
+            if self.epochs % EPOCHS_PER_LEAP:
                 continue
-            due = min(LONGEST, max(SHORTEST, self.epochs // 2))
+            due = min(MAX_CHECK_EPOCHS, max(MIN_CHECK_EPOCHS, self.epochs // 2))
             guess = gap * (self.speed / speed) if speed > 0 and np.isfinite(gap) else gap
-            if guess <= NEAR * self.monitor.tol or self.epochs - checked >= due:
+            if guess <= CHECK_TOL_FACTOR * self.monitor.tol or self.epochs - checked >= due:
                 before = self.primal - self.dual
                 if self.check():
                     return Ending.REACHED
                 gap = (self.primal - self.dual) / self.primal
                 speed, checked = self.speed, self.epochs
-                idle = 0 if self.primal - self.dual < (1.0 - PROGRESS) * before else idle + 1
+                idle = (
+                    0 if self.primal - self.dual < (1.0 - MIN_CHECK_PROGRESS) * before else idle + 1
+                )
             self.leap()
         return Ending.STALLED
 
@@ -158,7 +160,7 @@ class _Descent:
         self.U, self.r = self.U + share * V, self.r + share * dr
         self._set_h()
         self.stretch *= 1.0 + abs(share * far)
-        if self.stretch > STRETCH:
+        if self.stretch > MAX_LEAP_PRODUCT:
             self.refresh()
 
     def _best_step(self, d_alpha, V, dr) -> float:

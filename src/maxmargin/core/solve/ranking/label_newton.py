@@ -17,8 +17,8 @@ from ...problem.label_pairs import LabelPairsProblem
 from ..contract import ClassPoint, Ending, Monitor
 from ..many_class.augmented_rows import Frame
 from ..many_class.class_direction import Trades, class_direction
-from ..many_class.class_lagrangian import INNER_STEPS, stationary_terms
-from ..many_class.class_newton import FIRST, BestClassPoint, augment
+from ..many_class.class_lagrangian import MAX_INNER_STEPS, stationary_terms
+from ..many_class.class_newton import FIRST_KAPPA, BestClassPoint, augment
 from ..semismooth import PiecewiseQuadratic, Terms, exact_step, minimise
 from ..two_class.lagrangian import HingeLine, activity
 
@@ -32,10 +32,10 @@ def label_newton(
 
     def step(V, a, kappa, enough):
         f = _SmoothedPairs(field, V, a, kappa * problem.c)
-        terms, finished = minimise(f, monitor, enough, INNER_STEPS)
+        terms, finished = minimise(f, monitor, enough, MAX_INNER_STEPS)
         return f.V, f.a, terms, finished
 
-    ending = augment(step, monitor, best, field.gentle() if start is None else FIRST)
+    ending = augment(step, monitor, best, field.gentle() if start is None else FIRST_KAPPA)
     return ClassPoint(*field.frame.outside(best.V), best.B), ending
 
 
@@ -55,7 +55,7 @@ class _Field:
         Z = self.frame.Z
         square = float((Z.multiply(Z) if hasattr(Z, "multiply") else Z * Z).sum()) / Z.shape[0]
         pull = 2.0 * float(np.mean(self.problem.c)) * square
-        return min(FIRST, 1.0 / max(pull, 1e-300))
+        return min(FIRST_KAPPA, 1.0 / max(pull, 1e-300))
 
     def start(self, point: ClassPoint | None) -> tuple[np.ndarray, np.ndarray]:
         if point is None:

@@ -18,7 +18,7 @@ from ...certify.label_pairs import pair_slacks
 from ...problem.label_pairs import LabelPairsProblem
 
 # Lifted by this much more than needed, relatively: rounding must not leave a slack.
-SPARE = 1e-9
+LIFT_SPARE = 1e-9
 
 
 def cycles(problem: LabelPairsProblem) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +42,7 @@ def part_of(problem: LabelPairsProblem, chosen: np.ndarray) -> LabelPairsProblem
 def lift(problem: LabelPairsProblem, W: np.ndarray, b: np.ndarray, group: np.ndarray) -> np.ndarray:
     """b with every group raised until the pairs between groups have no slack; sums to zero."""
     across = part_of(problem, group[problem.winner] != group[problem.loser])
-    need = np.maximum(pair_slacks(across, W, b), 0.0) * (1.0 + SPARE) + SPARE
+    need = np.maximum(pair_slacks(across, W, b), 0.0) * (1.0 + LIFT_SPARE) + LIFT_SPARE
     upper, lower = group[across.winner], group[across.loser]
     level = np.zeros(int(group.max()) + 1)
     for _ in range(len(level)):  # there is no cycle: no path is longer

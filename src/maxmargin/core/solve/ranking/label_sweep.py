@@ -18,11 +18,11 @@ from numba import njit
 from ...rows.class_products import class_nudge, class_scores
 from ...rows.rows import prefetch
 
-AHEAD = 2
+PREFETCH_DISTANCE = 2
 # An example sleeps until the clock has moved this many times the distance of its pairs.
-PATIENCE = 1.5
+SLEEP_FACTOR = 1.5
 # Times that the pairs of one example take their best values while its row is at hand.
-TURNS = 2
+TURNS_PER_VISIT = 2
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -36,8 +36,8 @@ def label_sweep(rows, pairs, places, pull, clock, order, alpha, U, r, h, room):
     s, step = room
     moved, count = 0.0, order.shape[0]
     for t in range(count):
-        if t + AHEAD < count:
-            prefetch(rows, order[t + AHEAD])
+        if t + PREFETCH_DISTANCE < count:
+            prefetch(rows, order[t + PREFETCH_DISTANCE])
         i = order[t]
         class_scores(rows, i, U, s)
         for a in range(r.shape[0]):
@@ -45,7 +45,7 @@ def label_sweep(rows, pairs, places, pull, clock, order, alpha, U, r, h, room):
             step[a] = 0.0
         first, end = start[i], start[i + 1]
         distance, square, change = np.inf, 0.0, 0.0
-        for turn in range(TURNS):
+        for turn in range(TURNS_PER_VISIT):
             for p in range(first, end):
                 a, b = winner[p], loser[p]
                 z = 1.0 - s[a] + s[b]
@@ -71,7 +71,7 @@ def label_sweep(rows, pairs, places, pull, clock, order, alpha, U, r, h, room):
             for a in range(r.shape[0]):
                 r[a] += step[a]
                 h[a] += (pull - centre[i]) * step[a]
-        wake[i] = clock + PATIENCE * distance
+        wake[i] = clock + SLEEP_FACTOR * distance
     return moved / max(1, count)
 
 
@@ -92,7 +92,7 @@ def look(rows, pairs, places, clock, alpha, U, r, h, room, z):
             z[p] = last[p] = 1.0 - s[winner[p]] + s[loser[p]]
             at_rest = (alpha[p] == 0.0 and z[p] < 0.0) or (alpha[p] == c[p] and z[p] > 0.0)
             distance = min(distance, abs(z[p]) if at_rest else 0.0)
-        wake[i] = clock + PATIENCE * distance
+        wake[i] = clock + SLEEP_FACTOR * distance
 
 
 @njit(cache=True, nogil=True)

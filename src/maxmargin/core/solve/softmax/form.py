@@ -33,17 +33,17 @@ from .smooth import LogisticLoss, SoftmaxLoss
 from .softmax_descent import softmax_descent
 
 # Columns from which on sparse rows are left to coordinate descent.
-MANY_COLUMNS = 2000
+MAX_NEWTON_COLUMNS = 2000
 # How often a solver goes on more strictly.
 ENCORES = 3
 # Several classes: one row in this many is solved first, where these are enough in all and per
 # class.  Two classes: first so many rows, or so many per weight, if there are many times more.
-SHRINK = 8
-PART_ROWS, PER_CLASS, ROWS_PER_WEIGHT = 2048, 64, 16
+ROWS_PER_PART_ROW = 8
+MIN_PART_ROWS, PART_ROWS_PER_CLASS, PART_ROWS_PER_WEIGHT = 2048, 64, 16
 # A part has of each class at least this many rows.
-FEW = 16
+MIN_CLASS_ROWS = 16
 # The gap to which a part is solved, and the most steps: a part's optimum is not the whole's.
-ROUGH, PART_STEPS = 1e-2, 8
+PART_TOL, MAX_PART_STEPS = 1e-2, 8
 
 Weights = tuple[np.ndarray, np.ndarray]
 
@@ -55,7 +55,7 @@ def choose(problem: Problem | MulticlassProblem) -> tuple[str, str]:
         return "newton", f"two classes, {d} columns: few steps of a quasi-Newton method"
     if isinstance(problem.rows, DenseRows):
         return "newton", f"dense rows with {d} columns: a model of the Hessian is cheap"
-    if d <= MANY_COLUMNS:
+    if d <= MAX_NEWTON_COLUMNS:
         return "newton", f"{d} columns: a model of the Hessian is cheap"
     return "descent", f"sparse rows with {d} columns: coordinate descent"
 
@@ -65,7 +65,7 @@ class SmoothForm(Form):
     """Logistic losses, of two classes or more; what a fit with another C has left in ``memory``."""
 
     memory: PathState
-    solvers: Mapping[str, Callable] = field(default_factory=lambda: SOLVERS)
+    solvers: Mapping[str, Callable] = field(default_factory=lambda: LOGISTIC_SOLVERS)
     encores: int = ENCORES
 
     def plan(self, problem) -> tuple[str, str]:
@@ -128,14 +128,14 @@ def newton_search(
     mu = mu if known is None else known.mu
     loss = (SoftmaxLoss if several else LogisticLoss)(problem, mu)
     n, d = problem.shape
-    size = 2 * max(PART_ROWS, ROWS_PER_WEIGHT // 2 * (d + 1))
+    size = 2 * max(MIN_PART_ROWS, PART_ROWS_PER_WEIGHT // 2 * (d + 1))
     if several:
-        size = max(PART_ROWS, PER_CLASS * problem.k, n // SHRINK)
-    if start is not None or n < SHRINK * size:
+        size = max(MIN_PART_ROWS, PART_ROWS_PER_CLASS * problem.k, n // ROWS_PER_PART_ROW)
+    if start is not None or n < ROWS_PER_PART_ROW * size:
         return quasi_newton(loss, monitor, start, known=known)
     inner = Monitor(
-        tol=max(monitor.tol, ROUGH),
-        max_iter=min(monitor.max_iter, PART_STEPS),
+        tol=max(monitor.tol, PART_TOL),
+        max_iter=min(monitor.max_iter, MAX_PART_STEPS),
         max_seconds=monitor.max_seconds - monitor.seconds,
         seed=monitor.seed,
     )
@@ -152,7 +152,7 @@ def _part(problem, size: int, seed: int):
     share, chosen, scale = size / len(problem.y), [], np.zeros(len(problem.y))
     for label in np.unique(problem.y):
         mine = np.flatnonzero((problem.y == label) & (problem.c > 0))
-        count = max(FEW, math.ceil(share * len(mine)))
+        count = max(MIN_CLASS_ROWS, math.ceil(share * len(mine)))
         some = rng.choice(mine, min(len(mine), count), replace=False)
         scale[some] = problem.c[mine].sum() / problem.c[some].sum()
         chosen.append(some)
@@ -197,4 +197,4 @@ def _certify_at(problem: Problem, w, b: float, f, at: float) -> Certificate:
     )
 
 
-SOLVERS: dict[str, Callable] = {"newton": newton_search, "descent": softmax_descent}
+LOGISTIC_SOLVERS: dict[str, Callable] = {"newton": newton_search, "descent": softmax_descent}

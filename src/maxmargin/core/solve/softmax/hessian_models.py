@@ -29,22 +29,27 @@ from ...rows.rows import spread
 from .products import Products
 
 # Columns up to which d × d matrices are used.
-MOST_COLUMNS = 2000
+MAX_MATRIX_COLUMNS = 2000
 # Rows per column that a d × d matrix is estimated from, and the most and the fewest of them.
-ROWS_PER_COLUMN, MANY_ROWS, FEW_ROWS = 10, 8000, 4096
+MODEL_ROWS_PER_COLUMN, MAX_MODEL_ROWS, MIN_MODEL_ROWS = 10, 8000, 4096
 # Multiplications that cost no more than a pass over the data.
-CHEAP = 40_000_000
+CHEAP_MULTIPLICATIONS = 40_000_000
 # Values of a matrix with fewer rows than columns that may be copied.
-MANY_VALUES = 1 << 24
+MAX_COPIED_VALUES = 1 << 24
 # Rows per class that A is estimated from.
-ROWS_PER_CLASS = 4
+CURVATURE_ROWS_PER_CLASS = 4
 # Directions of A below this share of its largest are not seen: equal shifts of all classes.
-UNSEEN = 1e-12
+UNSEEN_DIRECTION_SHARE = 1e-12
 
 
 def enough_rows(d: int) -> int:
     """How many rows tell a d × d matrix well enough."""
-    return max(FEW_ROWS, min(ROWS_PER_COLUMN * d, MANY_ROWS), 2 * d, CHEAP // d**2)
+    return max(
+        MIN_MODEL_ROWS,
+        min(MODEL_ROWS_PER_COLUMN * d, MAX_MODEL_ROWS),
+        2 * d,
+        CHEAP_MULTIPLICATIONS // d**2,
+    )
 
 
 class Kronecker:
@@ -53,11 +58,11 @@ class Kronecker:
     exact = costly = False
 
     def __init__(self, products: Products, A: Callable[[int], np.ndarray], seed: int):
-        self.A, self.most = A, max(FEW_ROWS, ROWS_PER_CLASS * products.k)
+        self.A, self.most = A, max(MIN_MODEL_ROWS, CURVATURE_ROWS_PER_CLASS * products.k)
         self.U: np.ndarray | None = None
         self.Q: np.ndarray | None = None
         index = products.sample(enough_rows(products.d), seed)
-        if min(products.d, len(index)) <= MOST_COLUMNS:
+        if min(products.d, len(index)) <= MAX_MATRIX_COLUMNS:
             weight = products.c[index] / products.c[index].sum()
             e, self.U = _principal(products, index, weight)
         else:
@@ -86,7 +91,7 @@ class Kronecker:
             a, self.Q = eigh(A, overwrite_a=True, check_finite=False)
         a = np.maximum(a, 0.0)
         self.shrink = 1.0 / (1.0 + np.outer(self.e, a))
-        seen = a > UNSEEN * max(float(a.max()), np.finfo(float).tiny)
+        seen = a > UNSEEN_DIRECTION_SHARE * max(float(a.max()), np.finfo(float).tiny)
         self.a_inverse = np.where(seen, 1.0 / np.where(seen, a, 1.0), 0.0)
 
     def biases(self, h: np.ndarray) -> np.ndarray:
@@ -115,7 +120,7 @@ def _principal(products: Products, index, weight) -> tuple[np.ndarray, np.ndarra
         return eigh(G, overwrite_a=True, check_finite=False)
     block = products.centred(index) * np.sqrt(weight)[:, None]
     e, V = eigh(block @ block.T, overwrite_a=True, check_finite=False)
-    kept = e > UNSEEN * max(float(e[-1]), np.finfo(float).tiny)
+    kept = e > UNSEEN_DIRECTION_SHARE * max(float(e[-1]), np.finfo(float).tiny)
     return e[kept], block.T @ (V[:, kept] / np.sqrt(e[kept]))
 
 
@@ -146,7 +151,7 @@ class Whole:
 
     def __init__(self, products: Products, p: Callable[[np.ndarray], np.ndarray], seed, bias):
         self.p, self.k, self.free = p, products.k, bool(bias)
-        self.index = products.sample(FEW_ROWS, seed)
+        self.index = products.sample(MIN_MODEL_ROWS, seed)
         self.exact = len(self.index) == np.count_nonzero(products.c)
         self.X = np.column_stack([products.centred(self.index), np.ones(len(self.index))])
         c = products.c[self.index]
@@ -221,8 +226,8 @@ class Sampled:
         self.index = products.sample(enough_rows(products.d), seed)
         self.scale = float(products.c.sum()) / float(products.c[self.index].sum())
         m, d = len(self.index), products.d
-        self.thin = products.centred(self.index) if m < d and m * d <= MANY_VALUES else None
-        self.wide = self.thin is None and d > MOST_COLUMNS
+        self.thin = products.centred(self.index) if m < d and m * d <= MAX_COPIED_VALUES else None
+        self.wide = self.thin is None and d > MAX_MATRIX_COLUMNS
         self.exact = not self.wide and m == np.count_nonzero(products.c)
         if self.thin is not None:
             self.K = self.thin @ self.thin.T

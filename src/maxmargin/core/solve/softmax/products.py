@@ -20,18 +20,18 @@ from ...rows.rows import combine as row_combine
 from ...rows.rows import scores as row_scores
 
 # Values of X that a chunk holds: about half an L2 cache …
-CHUNK_VALUES = 1 << 17
+PRODUCT_CHUNK_VALUES = 1 << 17
 # … or fewer, for OpenBLAS has faster kernels for products of at most so many multiplications;
 # chunks of fewer rows than this cost more than they gain.
-SMALL_PRODUCT, FEW_ROWS = 1_000_000, 64
+MAX_SMALL_PRODUCT, MIN_CHUNK_ROWS = 1_000_000, 64
 # Dense rows with fewer non-zeros than this are multiplied as sparse ones.
-MOSTLY_ZERO = 0.3
+MAX_SPARSE_DENSITY = 0.3
 # From this many standard deviations of the mean on, centring by arithmetic costs too many digits.
-FAR = 100.0
+MAX_MEAN_DEVIATIONS = 100.0
 # Rows from which such properties of the data are judged.
-SOME_ROWS = 256
+DEVIATION_SAMPLE_ROWS = 256
 # Numbers from which on scores are kept in float32 whatever the data.
-MANY = 1 << 22
+MAX_DOUBLE_SCORES = 1 << 22
 
 
 class Products:
@@ -50,14 +50,14 @@ class Products:
         self.work = np.dtype(np.float64) if far else kept
         self.sharp = self.dense and far
         self.width = k if self.dense or k == 1 else padded(k)
-        self.store = np.dtype(np.float32) if self.n * k > MANY else self.work
+        self.store = np.dtype(np.float32) if self.n * k > MAX_DOUBLE_SCORES else self.work
 
     def sharpen(self) -> bool:
         """Go over to float64; False when it is in use already."""
         if self.work == np.float64:
             return False
         self.work, self.sharp = np.dtype(np.float64), self.dense
-        self.store = np.dtype(np.float32) if self.n * self.k > MANY else self.work
+        self.store = np.dtype(np.float32) if self.n * self.k > MAX_DOUBLE_SCORES else self.work
         return True
 
     def room(self) -> np.ndarray:
@@ -67,14 +67,16 @@ class Products:
     @cached_property
     def chunks(self) -> list[slice]:
         """Slices of rows whose scores fit a cache."""
-        return list(_slices(0, self.n, max(FEW_ROWS, CHUNK_VALUES // (4 * self.width))))
+        return list(
+            _slices(0, self.n, max(MIN_CHUNK_ROWS, PRODUCT_CHUNK_VALUES // (4 * self.width)))
+        )
 
     @cached_property
     def piece(self) -> int:
         """How many rows are multiplied at once: their values fit a cache."""
-        size = max(FEW_ROWS, CHUNK_VALUES // max(1, self.d))
-        small = SMALL_PRODUCT // max(1, self.d * self.k) // 32 * 32
-        return min(size, small) if small >= FEW_ROWS else size
+        size = max(MIN_CHUNK_ROWS, PRODUCT_CHUNK_VALUES // max(1, self.d))
+        small = MAX_SMALL_PRODUCT // max(1, self.d * self.k) // 32 * 32
+        return min(size, small) if small >= MIN_CHUNK_ROWS else size
 
     def blocks(self, part: slice) -> Iterator[tuple[slice, np.ndarray]]:
         """The rows of a slice as (m, piece, d) and a rest (1, m, d): one product each.
@@ -135,7 +137,7 @@ class Products:
 
     def _sparse_part(self, part: slice, a: np.ndarray, total: np.ndarray) -> None:
         """total += the rows' sum, in the data's precision where that sum fits a cache."""
-        if self.work == np.float64 or total.size > CHUNK_VALUES:
+        if self.work == np.float64 or total.size > PRODUCT_CHUNK_VALUES:
             _sparse_combine(self.rows, part.start, a.astype(np.float64), total)
             return
         rough = np.zeros_like(total, dtype=self.work)
@@ -152,7 +154,7 @@ class Products:
     def gram(self, index: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Σ w x̃ x̃ᵀ and Σ w x̃ over the rows named by ``index``, as exact as a model needs."""
         G, h = np.zeros((self.d, self.d)), np.zeros(self.d)
-        size = max(FEW_ROWS, 8 * CHUNK_VALUES // max(1, self.d))
+        size = max(MIN_CHUNK_ROWS, 8 * PRODUCT_CHUNK_VALUES // max(1, self.d))
         for start in range(0, len(index), size):
             part = index[start : start + size]
             block = self.centred(part).astype(self.work)
@@ -178,8 +180,8 @@ def _slices(start: int, stop: int, size: int) -> Iterator[slice]:
 
 def _far(X: np.ndarray, mu: np.ndarray) -> bool:
     """Whether some column's mean is much larger than its standard deviation."""
-    some = X[:: max(1, len(X) // SOME_ROWS)].astype(np.float64)
-    return bool((np.abs(mu) > FAR * np.maximum(some.std(axis=0), 1e-12)).any())
+    some = X[:: max(1, len(X) // DEVIATION_SAMPLE_ROWS)].astype(np.float64)
+    return bool((np.abs(mu) > MAX_MEAN_DEVIATIONS * np.maximum(some.std(axis=0), 1e-12)).any())
 
 
 def _storage(rows: Rows, k: int) -> Rows:
@@ -187,7 +189,7 @@ def _storage(rows: Rows, k: int) -> Rows:
     _, d = shape(rows)
     if k == 1 or d < 64:
         return rows
-    return compressed(rows, MOSTLY_ZERO)
+    return compressed(rows, MAX_SPARSE_DENSITY)
 
 
 @njit(cache=True, nogil=True)

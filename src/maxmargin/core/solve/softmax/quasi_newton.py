@@ -30,29 +30,29 @@ from .smooth import LogisticLoss, SoftmaxLoss
 
 # Pairs of steps and gradient changes remembered: as many as make so many numbers, within bounds;
 # for another C only those that do.
-FEWEST, MEMORY = 24, 48
-NUMBERS = 1 << 22
+MIN_CURVATURE_PAIRS, MAX_CURVATURE_PAIRS = 24, 48
+MAX_PAIR_VALUES = 1 << 22
 # The line search ends when the slope has fallen to this share.
-FLAT = 0.1
-MOST_TRIALS = 12
+LINE_SLOPE_SHARE = 0.1
+MAX_LINE_STEPS = 12
 # Rounding of an objective summed up from float32 and float64 scores.
-NOISE = {np.dtype(np.float32): 1e-7, np.dtype(np.float64): 1e-14}
+OBJECTIVE_ROUNDING_BY_DTYPE = {np.dtype(np.float32): 1e-7, np.dtype(np.float64): 1e-14}
 # Steps after which A is taken afresh, at the latest: when half as many again have been made.
-AFRESH = 1.5
+MODEL_REFRESH_GROWTH = 1.5
 # … but a costly one not while a step leaves no more than this share of the gap …
-QUICK = 0.05
+QUICK_STEP_SHARE = 0.05
 # … and for the first time, where the search starts near its end.
-LATER = 12
+FIRST_REFRESH_STEPS = 12
 # What the biases are off may be this share of the gap asked for; more of it would show in
 # the gap once they are made best.
-DUE = 1e-6
+BIAS_TOL_SHARE = 1e-6
 # In the first steps from nothing the curvature falls so fast that a fresh model knows more
 # than its past.
-EARLY = 3
+EARLY_STEPS = 3
 # Scores up to which they are kept for the next C.
-MANY = 1 << 22
+MAX_KEPT_SCORES = 1 << 22
 # A gap this much below the one asked for: what is left is for the certificate's rounding.
-SAFE = 0.9
+STOP_TOL_SHARE = 0.9
 
 Weights = tuple[np.ndarray, np.ndarray]
 
@@ -90,7 +90,7 @@ class QuasiNewton:
         self.loss, self.monitor, self.products = loss, monitor, loss.products
         self.nothing = loss.unweighted()
         self.x = np.zeros((self.products.d + 1, self.products.k))
-        self.room = min(MEMORY, NUMBERS // (2 * self.x.size))
+        self.room = min(MAX_CURVATURE_PAIRS, MAX_PAIR_VALUES // (2 * self.x.size))
         self.pairs: list[Pair] = []
         self.known: Model | None = None
         self.came: Known | None = None
@@ -101,7 +101,7 @@ class QuasiNewton:
             self.x[:-1], self.x[-1] = W.T, b + W @ self.products.mu
         elif loss.bias:
             self.x[-1] = loss.start()
-        self.early = EARLY if start is None and before is None else 0
+        self.early = EARLY_STEPS if start is None and before is None else 0
 
     def weights(self) -> Weights:
         """W (k, d) and b (k,); one row each for the logistic loss."""
@@ -121,7 +121,7 @@ class QuasiNewton:
         first = max(0, len(self.pairs) - self.room)
         pairs = [] if self.model.exact else self.pairs[first:]
         place, S = None, self.loss.S
-        if self.monitor.estimate and S.size <= MANY:
+        if self.monitor.estimate and S.size <= MAX_KEPT_SCORES:
             step, last = None, self.came and self.came.place
             if last:
                 step = self.x - last.x, S - last.S
@@ -134,10 +134,10 @@ class QuasiNewton:
         else:
             self.resume(self.came)
         if self.early == 0 and not self.f <= self.loss.at_rest():  # a start worse than none
-            self.x[:], self.early, self.pairs = 0.0, EARLY, []
+            self.x[:], self.early, self.pairs = 0.0, EARLY_STEPS, []
             self.settle()
         self.model = self.loss.model(self.monitor.seed, self.known)
-        count, afresh = 0, 1 if self.early else LATER
+        count, afresh = 0, 1 if self.early else FIRST_REFRESH_STEPS
         while not self.reached():
             q = self.direction()
             if self.monitor.estimate and self.estimated(q):
@@ -150,10 +150,10 @@ class QuasiNewton:
                 self.loss.make_room()
                 self.settle()
             count += 1
-            quick = self.model.costly and _half_norm(self.g) < QUICK * before
+            quick = self.model.costly and _half_norm(self.g) < QUICK_STEP_SHARE * before
             if (count >= afresh and not quick) or self.model.exact:
                 self.model.refresh()
-                afresh = max(count + 1, int(AFRESH * count))
+                afresh = max(count + 1, int(MODEL_REFRESH_GROWTH * count))
                 if self.model.exact or count <= self.early:
                     self.pairs = []
         return Ending.REACHED
@@ -196,10 +196,10 @@ class QuasiNewton:
         owed = 0.5 * float(h @ self.model.biases(h))
         gap = _half_norm(self.g) + owed
         self.monitor.record(self.f, self.f - gap)
-        enough = SAFE * self.monitor.tol * self.f
+        enough = STOP_TOL_SHARE * self.monitor.tol * self.f
         if gap > enough or self.monitor.estimate:  # a small C is judged by its estimate, too
             return False
-        if owed <= DUE * self.monitor.tol * self.f:
+        if owed <= BIAS_TOL_SHARE * self.monitor.tol * self.f:
             return True
         self.shift(-self.model.biases(h))
         return _half_norm(self.g) <= enough
@@ -245,23 +245,26 @@ class QuasiNewton:
         y = self.g - g
         bend = float(np.vdot(s, y))
         if bend > 0.0:
-            self.pairs = [*self.pairs[1 - max(FEWEST, self.room) :], (s, y, 1.0 / bend)]
+            self.pairs = [
+                *self.pairs[1 - max(MIN_CURVATURE_PAIRS, self.room) :],
+                (s, y, 1.0 / bend),
+            ]
         return True
 
     def search_line(self, q, slope: float) -> tuple[float, float]:
         """Newton's method in t on the convex objective along q, inside a bracket."""
         cross, norm = float(np.vdot(self.x[:-1], q[:-1])), 2.0 * _half_norm(q)
         half = _half_norm(self.x)
-        room = NOISE[self.products.store] * abs(self.f)
+        room = OBJECTIVE_ROUNDING_BY_DTYPE[self.products.store] * abs(self.f)
         t, low, high, best = 1.0, 0.0, np.inf, (0.0, self.f)
-        for _ in range(MOST_TRIALS):
+        for _ in range(MAX_LINE_STEPS):
             loss, first, second = self.loss.line(t)
             f = half + t * cross + 0.5 * t * t * norm + loss
             first, second = first + cross + t * norm, second + norm
             if not np.isfinite(f):
                 high, t = t, 0.1 * t
                 continue
-            if f <= self.f + room and abs(first) <= FLAT * abs(slope):
+            if f <= self.f + room and abs(first) <= LINE_SLOPE_SHARE * abs(slope):
                 return t, f
             if f < best[1]:
                 best = (t, f)

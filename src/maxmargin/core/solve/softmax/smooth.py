@@ -20,17 +20,17 @@ from scipy.special import entr
 from ...problem.exponential import exponentials
 from ...problem.multiclass import MulticlassProblem
 from ...problem.problem import Problem
-from .hessian_models import FEW_ROWS, Kronecker, Model, Sampled, Whole
+from .hessian_models import MIN_MODEL_ROWS, Kronecker, Model, Sampled, Whole
 from .products import Products
 
 # Multiplications up to which the Hessian of all weights is formed as it is.
-CHEAP = 300_000_000
+MAX_HESSIAN_WORK = 300_000_000
 # Factors between 1 and 2 that share a logarithm; those nearer to 1 than this are left out.
-SHARED, FAINT = 32, 1e-8
+FACTORS_PER_LOGARITHM, MIN_LOGARITHM_TERM = 32, 1e-8
 # Scores whose exponentials are taken at once: they stay in the nearest cache.
-BLOCK = 2048
+EXP_BLOCK_VALUES = 2048
 # Classes from which on k × k matrices cost more than they tell.
-MANY_CLASSES = 1500
+MAX_CURVATURE_CLASSES = 1500
 
 
 class SoftmaxLoss:
@@ -88,7 +88,7 @@ class SoftmaxLoss:
         """A model of the Hessian; what is ``known`` of a part of the rows is used again."""
         products = self.products
         weights = products.k * (products.d + 1)
-        if min(products.n, FEW_ROWS) * weights**2 + weights**3 <= CHEAP:
+        if min(products.n, MIN_MODEL_ROWS) * weights**2 + weights**3 <= MAX_HESSIAN_WORK:
             return Whole(products, self.probabilities, seed, self.bias)
         if isinstance(known, Kronecker):
             return known.of(self.spread)
@@ -106,7 +106,7 @@ class SoftmaxLoss:
         """A = Σ c (diag p − p pᵀ), from at most about ``most`` rows; its diagonal for large k."""
         some = slice(None, None, max(1, len(self.S) // most))
         c, p = self.problem.c[some], self.probabilities(some)
-        if self.problem.k > MANY_CLASSES:
+        if self.problem.k > MAX_CURVATURE_CLASSES:
             total = self.problem.c.sum() / max(float(c.sum()), np.finfo(float).tiny)
             return total * np.einsum("i,ij,ij->j", c, p, 1.0 - p)
         rough = (np.sqrt(c)[:, None] * p).astype(np.float32)  # single precision will do for a model
@@ -165,7 +165,7 @@ class LogisticLoss:
 def _softmax_line(S, Z, t, y, c, k, seen):
     """The loss and two derivatives, a block of rows at a time; exponentials stay in ``seen``,
     if it has room."""
-    n, some = S.shape[0], max(1, BLOCK // k)
+    n, some = S.shape[0], max(1, EXP_BLOCK_VALUES // k)
     block, own, sums = np.empty(some * k, S.dtype), np.empty(some), np.zeros(3)
     keep, flat = seen.shape[0] > 0, seen.reshape(-1)
     for start in range(0, n, some):
@@ -179,7 +179,7 @@ def _softmax_line(S, Z, t, y, c, k, seen):
 
 @njit(cache=True, nogil=True)
 def _softmax_errors(S, y, c, k, R):
-    n, some = S.shape[0], max(1, BLOCK // k)
+    n, some = S.shape[0], max(1, EXP_BLOCK_VALUES // k)
     room, own = np.empty(some * k, R.dtype), np.empty(some)
     for start in range(0, n, some):
         stop = min(n, start + some)
@@ -238,9 +238,9 @@ def _add_line(room, Z, y, c, k, own, sums):
 
 @njit(cache=True, nogil=True)
 def _logistic_line(S, Z, t, y, c):
-    loss, sums, room = 0.0, np.zeros(2), np.empty(BLOCK)
-    for start in range(0, S.shape[0], BLOCK):
-        stop = min(S.shape[0], start + BLOCK)
+    loss, sums, room = 0.0, np.zeros(2), np.empty(EXP_BLOCK_VALUES)
+    for start in range(0, S.shape[0], EXP_BLOCK_VALUES):
+        stop = min(S.shape[0], start + EXP_BLOCK_VALUES)
         part = slice(start, stop)
         small = room[: stop - start]
         for i in range(start, stop):
@@ -268,11 +268,11 @@ def _logistic_loss(S, Z, t, y, c, small):
     """Σ c log(1 + exp(−m)); equal costs in a row share a logarithm."""
     loss, i, n = 0.0, 0, S.shape[0]
     while i < n:
-        cost, product, beyond, stop = c[i], 1.0, 0.0, min(n, i + SHARED)
+        cost, product, beyond, stop = c[i], 1.0, 0.0, min(n, i + FACTORS_PER_LOGARITHM)
         tiny = 0.0
         while i < stop and c[i] == cost:
             beyond += max(0.0, -y[i] * (S[i] + t * Z[i]))
-            if small[i] < FAINT:
+            if small[i] < MIN_LOGARITHM_TERM:
                 tiny += small[i]
             else:
                 product *= 1.0 + small[i]

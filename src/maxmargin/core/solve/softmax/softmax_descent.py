@@ -18,21 +18,21 @@ from ...problem.multiclass import MulticlassProblem
 from ...rows.class_products import class_combine, padded
 from ...rows.rows import combine, scores, size_of, sqnorms
 from ..contract import Ending, Monitor, OutOfBudget
-from .softmax_sweep import ROW, sweep
+from .softmax_sweep import SOFTMAX_ROW_DTYPE, sweep
 
 # τ in units of the mean ‖x − μ‖².
-STIFFNESS = 0.05
+BALANCE_STIFFNESS = 0.05
 # Multiplications of stored values and classes that one call of the kernel makes: about 0.1 s,
 # so that a keyboard interrupt or the end of the budget is never far away.
-SLICE = 1 << 28
+CALL_MULTIPLICATIONS = 1 << 28
 # A check costs several epochs: one is made when the sweep's estimate of the gap says so, or
 # after as many epochs again as before the last one.
-OFTEN, SOONEST = 1.0, 10
+CHECK_EPOCHS_GROWTH, MIN_CHECK_EPOCHS = 1.0, 10
 # Epochs without the gap falling to this share of its least end the search.
-PATIENCE, PROGRESS = 30, 0.9
+MAX_IDLE_EPOCHS, PROGRESS_GAP_RATIO = 30, 0.9
 # The first probabilities are the classes' shares where c‖x‖² is below this, and nearer to
 # certainty where it is larger: from there the weights of the first epochs would be far too long.
-SOFT = 1.0
+SOFT_START_STIFFNESS = 1.0
 
 
 def softmax_descent(
@@ -62,22 +62,24 @@ class SoftmaxDescent:
         self.mu = combine(problem.rows, problem.c / problem.c.sum()) if free else np.zeros(d)
         centre = scores(problem.rows, self.mu)
         q = np.maximum(sqnorms(problem.rows) - 2.0 * centre + float(self.mu @ self.mu), 0.0)
-        self.tau = STIFFNESS * float(q.mean()) if free else 0.0
+        self.tau = BALANCE_STIFFNESS * float(q.mean()) if free else 0.0
         self.pull = self.tau + float(self.mu @ self.mu)
-        self.points = np.zeros(n, dtype=ROW)
+        self.points = np.zeros(n, dtype=SOFTMAX_ROW_DTYPE)
         self.points["y"], self.points["c"] = problem.y, problem.c
         self.points["q"], self.points["centre"] = q + self.tau, centre
         self.alive = np.flatnonzero(problem.c > 0)
         self.dice = np.random.default_rng(monitor.seed)
         values = max(1, size_of(problem.rows)) * self.width
-        self.slice = max(1, int(SLICE * n / values))
+        self.slice = max(1, int(CALL_MULTIPLICATIONS * n / values))
 
         shares = np.bincount(problem.y, weights=problem.c, minlength=k)
         self.b = np.log(shares / shares.sum()) if free else np.zeros(k)
         self.W = np.zeros((k, d))
         self.logs = np.zeros((n, self.width), dtype=np.float32)
         if start is None:
-            doubt = min(1.0, SOFT / max(float((problem.c * q).mean()), np.finfo(float).tiny))
+            doubt = min(
+                1.0, SOFT_START_STIFFNESS / max(float((problem.c * q).mean()), np.finfo(float).tiny)
+            )
             first = np.log(doubt * shares / shares.sum())
             self.logs[:, :k] = first
             self.logs[np.arange(n), problem.y] = np.logaddexp(
@@ -127,12 +129,12 @@ class SoftmaxDescent:
     def loop(self) -> Ending:
         """Epochs until a check proves the gap asked for."""
         trust, checked, least, since = 1.0, 0, np.inf, 0
-        while since < PATIENCE:
+        while since < MAX_IDLE_EPOCHS:
             gap, objective = self.epoch()
-            least, since = (gap, 0) if gap < PROGRESS * least else (least, since + 1)
+            least, since = (gap, 0) if gap < PROGRESS_GAP_RATIO * least else (least, since + 1)
             waited = self.monitor.n_iter - checked
             if trust * gap > self.monitor.tol * objective and waited < max(
-                SOONEST, OFTEN * checked
+                MIN_CHECK_EPOCHS, CHECK_EPOCHS_GROWTH * checked
             ):
                 continue
             checked = self.monitor.n_iter

@@ -24,15 +24,17 @@ from ...rows.class_products import class_nudge, class_scores
 from ...rows.rows import prefetch
 
 # What a step needs to know of its row.
-ROW = np.dtype([("y", np.int64), ("c", np.float64), ("q", np.float64), ("centre", np.float64)])
+SOFTMAX_ROW_DTYPE = np.dtype(
+    [("y", np.int64), ("c", np.float64), ("q", np.float64), ("centre", np.float64)]
+)
 
 # Newton steps per visit, and the squared length (in nats, weighted by p) that ends them.
-MOST_STEPS = 4
-SHORT = 1e-4
+NEWTON_STEPS_PER_VISIT = 4
+STEP_LENGTH_TOL = 1e-4
 # A probability may grow this many times e in one Newton step: further out the equation bends.
-LONGEST = 1.5
+MAX_LOG_GROWTH = 1.5
 # Rows between the one asked for from memory and the one in use.
-AHEAD = 2
+PREFETCH_DISTANCE = 2
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"nsz", "reassoc", "contract"})
@@ -45,8 +47,8 @@ def sweep(rows, order, k, pull, points, logs, U, r, h, s, u, p, step):
     gap, loss = 0.0, 0.0
     count = order.shape[0]
     for t in range(count):
-        if t + AHEAD < count:
-            prefetch(rows, order[t + AHEAD])
+        if t + PREFETCH_DISTANCE < count:
+            prefetch(rows, order[t + PREFETCH_DISTANCE])
         i = order[t]
         point = points[i]
         centre, log = np.float32(point.centre), logs[i]
@@ -74,8 +76,8 @@ def sweep(rows, order, k, pull, points, logs, U, r, h, s, u, p, step):
 def improve(a, k, s, u, p, old):
     """Move u = log p to the best p; returns ½Var_p(s − u) as it was."""
     first = np.float32(0.0)
-    one, longest = np.float32(1.0), np.float32(LONGEST)
-    for tries in range(MOST_STEPS):
+    one, longest = np.float32(1.0), np.float32(MAX_LOG_GROWTH)
+    for tries in range(NEWTON_STEPS_PER_VISIT):
         weights, mean = np.float32(0.0), np.float32(0.0)
         for j in range(k):
             w = p[j] / (one + a * p[j])
@@ -95,6 +97,6 @@ def improve(a, k, s, u, p, old):
             p[j] /= total
         if tries == 0:
             first = np.float32(0.5) * length
-        if length < SHORT:
+        if length < STEP_LENGTH_TOL:
             break
     return first

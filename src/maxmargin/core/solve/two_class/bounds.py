@@ -22,10 +22,10 @@ from ...problem.problem import Problem
 
 # Where the best scale of w is looked for, and how closely: to 1e-8, for a gap of 1e-6 (twelve
 # halvings take 10 to 30 % more epochs there at C = 100).
-SCALES = (0.8, 1.25)
-HALVINGS = 24
+SCALE_RANGE = (0.8, 1.25)
+SCALE_HALVINGS = 24
 # Sums may be added up in any order (four at a time); infinities stay what they are.
-REORDER = {"reassoc", "contract"}
+REORDER_FASTMATH = {"reassoc", "contract"}
 
 
 class Primal(NamedTuple):
@@ -81,7 +81,7 @@ def dual_bound(problem: Problem, f: np.ndarray, sq: float, lengths, alpha) -> Du
     return Dual(0.5 * total * total / sq, feasible * (total / sq))
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDER_FASTMATH)
 def _objective(loss, y, c, f, b, sq, s):
     """½ s² sq + Σ c ℓ(y (s f + b))."""
     total = 0.0
@@ -90,7 +90,7 @@ def _objective(loss, y, c, f, b, sq, s):
     return 0.5 * s * s * sq + total
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDER_FASTMATH)
 def _gain(loss, c, cap, alpha):
     """−Σ c ℓ*(−α/c)."""
     total = 0.0
@@ -108,11 +108,11 @@ def _good_scale(loss, y, c, f, b, sq) -> float:
     return s if _objective(loss, y, c, f, b, sq, s) < whole else 1.0
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER)
+@njit(cache=True, nogil=True, fastmath=REORDER_FASTMATH)
 def _best_scale(loss, y, c, f, b, sq):
     """Bisection on the slope of the objective, which increases with s."""
-    low, high = SCALES
-    for _ in range(HALVINGS):
+    low, high = SCALE_RANGE
+    for _ in range(SCALE_HALVINGS):
         s = 0.5 * (low + high)
         rise = s * sq
         for i in range(y.shape[0]):

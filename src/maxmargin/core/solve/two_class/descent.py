@@ -22,29 +22,29 @@ from ...problem.problem import Problem
 from ...rows.rows import combine, scores, size_of, sqnorms
 from ..contract import Ending, Monitor, OutOfBudget, Point, origin, serves
 from .bounds import Dual, Primal, dual_bound, primal_bound
-from .epochs import STATE, STRETCH, march
+from .epochs import DESCENT_STATE_DTYPE, MAX_LEAP_PRODUCT, march
 from .leap import leap
-from .sweep import POINT, settle
+from .sweep import POINT_DTYPE, settle
 
 # ρ in units of the mean ‖x‖²: 0.02 to 0.1 need about equally many epochs.
-STIFFNESS = 0.05
+BALANCE_STIFFNESS = 0.05
 # When C‖x‖² is small, weights and multipliers are small and the bias does all the work: what
 # counts then is not ‖x‖² but 1/c, with this weight for the hinge.
-SOFTNESS = 0.1
+HINGE_SOFTNESS = 0.1
 # ‖x‖² of an empty row, in the same unit: any positive value sends its multiplier to a bound.
-EMPTY = 1e-12
+EMPTY_ROW_NORM = 1e-12
 # Epochs between leaps; one takes up to six times the epochs at large C, four a third more.
-STRIDE = 2
+EPOCHS_PER_LEAP = 2
 # A leap costs a few passes over w: fewer leaps when w is long and the data are few (not tuned).
 LEAP_COST = 4.0
 # Stored values that one call of the kernel passes over: about 0.1 s, so that a keyboard
 # interrupt or the end of the budget is never far away.
-SLICE = 1 << 25
+CALL_VALUES = 1 << 25
 # Below this tolerance w is computed afresh for every check.
-FINE = 1e-9
+REFRESH_TOL = 1e-9
 # The solver gives up after so many checks in a row with less progress than this.
-PATIENCE = 20
-PROGRESS = 1e-3
+MAX_IDLE_CHECKS = 20
+MIN_CHECK_PROGRESS = 1e-3
 
 
 @serves(best_alpha)
@@ -73,14 +73,14 @@ class Descent:
         unit = float(q[alive].mean()) if alive.any() else 1.0
         unit = unit if unit > 0 else 1.0
         self.bends = _curvature(problem)
-        soft = self.bends[alive] if self.bends.any() else SOFTNESS / problem.c[alive]
-        stiff = STIFFNESS * (unit + float(soft.mean()))
+        soft = self.bends[alive] if self.bends.any() else HINGE_SOFTNESS / problem.c[alive]
+        stiff = BALANCE_STIFFNESS * (unit + float(soft.mean()))
         self.rho = stiff if problem.bias else 0.0
         self.lengths = np.sqrt(q)
 
-        self.points = np.zeros(n, dtype=POINT)
+        self.points = np.zeros(n, dtype=POINT_DTYPE)
         self.points["y"], self.points["c"], self.points["cap"] = problem.y, problem.c, problem.cap
-        self.points["q"] = np.maximum(q + self.rho, EMPTY * unit)
+        self.points["q"] = np.maximum(q + self.rho, EMPTY_ROW_NORM * unit)
         self.points["G"] = -1.0
         # An empty row without a bias has margin 0: no multiplier can help a hard margin.
         hopeless = problem.hard & (q + self.rho == 0.0)
@@ -89,13 +89,13 @@ class Descent:
         w, b, alpha = origin(problem)
         self.w = w
         self.w_best, self.primal, self.dual = w, Primal(np.inf, 1.0, b), Dual(-np.inf, alpha)
-        self.states = np.zeros(1, dtype=STATE)
+        self.states = np.zeros(1, dtype=DESCENT_STATE_DTYPE)
         self.now: Any = self.states.view(np.recarray)[0]
         self.now.stretch, self.now.speed = 1.0, np.inf
         order, dice = np.empty(n, dtype=np.uint32), np.array([monitor.seed], dtype=np.uint64)
         values = max(1, size_of(problem.rows))
-        self.slice = max(1, int(SLICE * n / values))
-        self.stride = STRIDE + int(LEAP_COST * d / values)
+        self.slice = max(1, int(CALL_VALUES * n / values))
+        self.stride = EPOCHS_PER_LEAP + int(LEAP_COST * d / values)
         if start is not None:
             self._begin_at(start)
         self.past = (self.points["alpha"].copy(), self.w.copy(), order, dice, np.empty(d))
@@ -116,7 +116,7 @@ class Descent:
         if self.points["alpha"].any() and self.check():
             return Ending.REACHED
         outlook, idle = (self.monitor.tol, np.inf, np.inf, 0), 0
-        while idle < PATIENCE:
+        while idle < MAX_IDLE_CHECKS:
             if not self.march(outlook):
                 continue
             before = self.primal.value - self.dual.value, self.dual.value
@@ -130,8 +130,8 @@ class Descent:
     def _advanced(self, gap: float, dual: float) -> bool:
         """Whether the bounds are closer; while no point is feasible, whether the dual grew."""
         if np.isfinite(self.primal.value):
-            return self.primal.value - self.dual.value < (1.0 - PROGRESS) * gap
-        return self.dual.value > (1.0 + PROGRESS) * dual
+            return self.primal.value - self.dual.value < (1.0 - MIN_CHECK_PROGRESS) * gap
+        return self.dual.value > (1.0 + MIN_CHECK_PROGRESS) * dual
 
     def march(self, outlook: tuple[float, float, float, int]) -> bool:
         """Epochs and leaps for about a tenth of a second; whether a check is due."""
@@ -144,7 +144,7 @@ class Descent:
             self.stride, self.slice, last, outlook, self.states, self.points, self.w, self.past,
         )  # fmt: skip
         monitor.step(int(self.now.epochs) - begun)
-        if self.now.stretch > STRETCH:
+        if self.now.stretch > MAX_LEAP_PRODUCT:
             self.refresh()
         return due
 
@@ -158,7 +158,7 @@ class Descent:
             self.points, self.w, old_alpha, old_w, room,
         )  # fmt: skip
         now.stretch *= 1.0 + abs(length)
-        if now.stretch > STRETCH:
+        if now.stretch > MAX_LEAP_PRODUCT:
             self.refresh()
 
     def refresh(self) -> None:
@@ -172,7 +172,7 @@ class Descent:
     def check(self) -> bool:
         """Bound the optimum from both sides; whether the gap asked for is reached."""
         problem = self.problem
-        if self.monitor.tol < FINE:
+        if self.monitor.tol < REFRESH_TOL:
             self.refresh()
         f, sq = scores(problem.rows, self.w), float(self.w @ self.w)
         now = self.now

@@ -16,7 +16,7 @@ from ...rows.rows import AnyRows, shape
 
 # Curvature lent to a free bias while no row has any, relative to one row's: the step is
 # then far too long, and the exact line search cuts it to size.
-FAINT = 1e-2
+BIAS_CURVATURE_SHARE = 1e-2
 
 
 def newton_direction(rows: AnyRows, index, sigma, mu, bias: Bias, g_w, g_b) -> tuple:
@@ -24,7 +24,7 @@ def newton_direction(rows: AnyRows, index, sigma, mu, bias: Bias, g_w, g_b) -> t
     _, d = shape(rows)
     s = sigma[index]
     if len(index) == 0:
-        return -g_w, -g_b / (FAINT * float(sigma.max())) if bias else 0.0
+        return -g_w, -g_b / (BIAS_CURVATURE_SHARE * float(sigma.max())) if bias else 0.0
     if len(index) < d:
         return _through_points(weighted_rows(rows, index, s, mu), s, bias, g_w, g_b)
     return _through_columns(*column_gram(rows, index, s, mu), s, bias, g_w, g_b)

@@ -13,18 +13,18 @@ from .leap import leap
 from .sweep import awake, sweep
 
 # Over-relaxation; 1.0 and 1.5 take more epochs on most text, 1.5 fewer in some long tails.
-OMEGA = 1.3
+OVER_RELAXATION = 1.3
 # Every leap multiplies the rounding errors of w by its length, and nothing ever mends them:
 # when the product of lengths passes this, w is computed afresh from α.
-STRETCH = 1e5
+MAX_LEAP_PRODUCT = 1e5
 # The gap predicted from the movement is a guess: look when it is this near.
-NEAR = 1.05
+CHECK_TOL_FACTOR = 1.05
 # At most so many epochs from one check to the next; in between, half the epochs so far.
-LONGEST, SHORTEST = 20, 4
+MAX_CHECK_EPOCHS, MIN_CHECK_EPOCHS = 20, 4
 
 # Where the descent stands: bias, r = Σ αy, the clock of ``sweep.py`` and how fast it ran last,
 # the product of leaps; in the present epoch, what moved, which row is next and how many there are.
-STATE = np.dtype(
+DESCENT_STATE_DTYPE = np.dtype(
     [(name, np.float64) for name in ("b", "r", "clock", "speed", "stretch", "moved")]
     + [(name, np.int64) for name in ("epochs", "next", "count")]
 )
@@ -44,7 +44,7 @@ def march(loss, rows, bends, rho, free, stride, visits, last, outlook, states, p
         if now.next == 0:
             now.count, now.moved = awake(points, now.clock, dice, order), 0.0
         end = min(now.count, now.next + visits)
-        omega = OMEGA if now.epochs and bends.shape[0] else 1.0
+        omega = OVER_RELAXATION if now.epochs and bends.shape[0] else 1.0
         part = order[now.next : end]
         now.r, moved = sweep(loss, rows, part, now.b, rho, omega, now.clock, now.r, points, w)
         visits -= max(1, end - now.next)
@@ -67,7 +67,7 @@ def march(loss, rows, bends, rho, free, stride, visits, last, outlook, states, p
             rows, bends, now.b, rho, now.r, points, w, old_alpha, old_w, room
         )  # fmt: skip
         now.stretch *= 1.0 + abs(length)
-        if now.stretch > STRETCH:
+        if now.stretch > MAX_LEAP_PRODUCT:
             return False
     return False
 
@@ -77,4 +77,6 @@ def _due(epochs, speed, outlook):
     """Whether the gap should have closed by now, or a check is long overdue."""
     tol, gap, then, checked = outlook
     guess = gap * (speed / then) if then > 0 and np.isfinite(gap) else gap
-    return guess <= NEAR * tol or epochs - checked >= min(LONGEST, max(SHORTEST, epochs // 2))
+    return guess <= CHECK_TOL_FACTOR * tol or epochs - checked >= min(
+        MAX_CHECK_EPOCHS, max(MIN_CHECK_EPOCHS, epochs // 2)
+    )

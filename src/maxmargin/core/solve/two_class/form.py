@@ -44,7 +44,7 @@ NEWTON_COLUMNS = 2000
 NEWTON_ROWS = 1000
 # C‖x‖² up to which coordinate descent on sparse rows, or on pairs, beats Newton with few
 # columns, too.
-SOFT = 3.0
+MAX_DESCENT_STIFFNESS = 3.0
 INTERIOR_COLUMNS = 3000
 
 
@@ -55,7 +55,10 @@ def choose(problem: Problem) -> tuple[str, str]:
         return "tiny", f"{n} × {d} values fit one compiled call"
     if d > NEWTON_COLUMNS and n > NEWTON_ROWS:
         return "descent", f"{d} columns are too many for d × d systems: coordinate descent"
-    if not isinstance(problem.rows, DenseRows) and (pull := stiffness(problem)) <= SOFT:
+    if (
+        not isinstance(problem.rows, DenseRows)
+        and (pull := stiffness(problem)) <= MAX_DESCENT_STIFFNESS
+    ):
         kind = "pairs" if isinstance(problem.rows, PairRows) else "sparse rows"
         return "descent", f"{kind} and C‖x‖² of about {pull:.1g}: few epochs"
     if d <= NEWTON_COLUMNS:

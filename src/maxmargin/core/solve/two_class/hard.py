@@ -14,7 +14,7 @@ from ..contract import Point
 from ..hard_margin import HardMarginOfRows
 
 # Entries of the dense system from which exact weights are computed.
-MOST_VALUES = 3e7
+MAX_PROOF_VALUES = 3e7
 
 
 class TwoClassMargin(HardMarginOfRows):
@@ -65,7 +65,7 @@ def prove_inseparable(problem: Problem, alpha, columns) -> Separation | None:
     from scipy.optimize import nnls  # slow to import, seldom needed
 
     _, d = problem.shape
-    most = int(max(50, MOST_VALUES / (d + 2)))
+    most = int(max(50, MAX_PROOF_VALUES / (d + 2)))
     support = np.flatnonzero(alpha > 0)
     support = support[np.argsort(-alpha[support], kind="stable")[:most]]  # the heaviest
     weights = alpha

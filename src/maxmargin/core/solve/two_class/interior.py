@@ -18,12 +18,12 @@ from ...rows.rows import combine, scores, shape, take
 from ..contract import Ending, Monitor, OutOfBudget, Point, serves
 from .direction import newton_direction
 
-MOST_STEPS = 200
+MAX_INTERIOR_STEPS = 200
 # Fraction of the way to the boundary, and of the complementarity kept as the next target.
-TO_BOUNDARY = 0.995
-CENTRING = 0.15
+BOUNDARY_FRACTION = 0.995
+CENTRING_SHARE = 0.15
 # A multiplier this much smaller than its slack is zero at the solution.
-NEGLIGIBLE = 1e-3
+ZERO_MULTIPLIER_RATIO = 1e-3
 
 
 @serves(Hinge, SquaredHinge)
@@ -42,7 +42,7 @@ def interior(
     path = _Path(part)
     ending = Ending.STALLED
     try:
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_INTERIOR_STEPS):
             primal, dual = path.bounds()
             if monitor.record(primal, dual) and path.complementarity <= 1e-3 * monitor.tol * primal:
                 ending = Ending.REACHED
@@ -105,7 +105,7 @@ class _Path:
         """One damped Newton step; False when float64 allows none."""
         p, a, s, xi, y = self.problem, self.a, self.s, self.xi, self.problem.y
         n = len(y)
-        target = CENTRING * self.complementarity / (2 * n if self.boxed else n)
+        target = CENTRING_SHARE * self.complementarity / (2 * n if self.boxed else n)
         m = self._margins(self.w, self.b)
         slack_part = xi if self.boxed else self.softness * a
         q = 1.0 + s - slack_part - m + (target - a * s) / a
@@ -138,10 +138,10 @@ class _Path:
     def multipliers(self) -> np.ndarray:
         """The multipliers with those that vanish in the limit put on their bounds."""
         if not self.boxed:
-            return np.where(self.a < NEGLIGIBLE * self.s * self.a.max(), 0.0, self.a)
+            return np.where(self.a < ZERO_MULTIPLIER_RATIO * self.s * self.a.max(), 0.0, self.a)
         c = self.problem.c
-        a = np.where(self.a < NEGLIGIBLE * self.s * c, 0.0, self.a)
-        return np.where(c - self.a < NEGLIGIBLE * self.xi * c, c, a)
+        a = np.where(self.a < ZERO_MULTIPLIER_RATIO * self.s * c, 0.0, self.a)
+        return np.where(c - self.a < ZERO_MULTIPLIER_RATIO * self.xi * c, c, a)
 
 
 def _to_boundary(x, dx) -> float:
@@ -149,4 +149,4 @@ def _to_boundary(x, dx) -> float:
     shrinking = dx < 0
     if not shrinking.any():
         return 1.0
-    return min(1.0, TO_BOUNDARY * float((-x[shrinking] / dx[shrinking]).min()))
+    return min(1.0, BOUNDARY_FRACTION * float((-x[shrinking] / dx[shrinking]).min()))

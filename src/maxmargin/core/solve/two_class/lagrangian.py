@@ -26,9 +26,9 @@ from ..semismooth import PiecewiseQuadratic, Terms, exact_step, slope_along
 from ..semismooth import minimise as newton_steps
 from .direction import newton_direction
 
-INNER_STEPS = 100
-OUTER_STEPS = 40
-GROWTH = 10.0
+MAX_INNER_STEPS = 100
+MAX_OUTER_STEPS = 40
+KAPPA_GROWTH = 10.0
 
 
 @dataclass
@@ -67,7 +67,7 @@ def minimise(block: NearRows, state: State, sigma, monitor: Monitor, enough) -> 
     minimisation would lead the outer steps astray.
     """
     smoothed = _SmoothedHinge(block, state, sigma)
-    terms, finished = newton_steps(smoothed, monitor, enough, INNER_STEPS)
+    terms, finished = newton_steps(smoothed, monitor, enough, MAX_INNER_STEPS)
     if finished:
         state.a = smoothed.a_hat
     return terms, finished
@@ -142,11 +142,11 @@ def augment(
         precise = t.stationarity <= max(0.05 * t.complementarity, small * abs(t.primal))
         return precise or t.primal < floor
 
-    for _ in range(OUTER_STEPS):
+    for _ in range(MAX_OUTER_STEPS):
         terms, finished = minimise(block, state, kappa * block.cap, monitor, enough)
         if terms.primal < floor or (finished and done(terms)):
             return terms.primal >= floor, kappa
-        kappa = kappa * GROWTH if finished else kappa / GROWTH**1.5
+        kappa = kappa * KAPPA_GROWTH if finished else kappa / KAPPA_GROWTH**1.5
     return False, kappa
 
 

@@ -16,7 +16,7 @@ from ...rows.rows import nudge, score
 
 # The slope is what remains of sums as large as ‖w‖² and Σα; below this share of them rounding
 # shows, and it is summed again over the rows, whose margins are each close to their target.
-CANCELLED = 1e-12
+CANCELLED_SLOPE_SHARE = 1e-12
 
 
 @njit(cache=True, nogil=True)
@@ -91,7 +91,7 @@ def _best_step(rows, bend, shift, rho, points, other, w, v, sign):
         size += w[j] * w[j]
     curvature += rho * dr * dr
     slope -= shift * dr
-    if abs(slope) < CANCELLED * size:
+    if abs(slope) < CANCELLED_SLOPE_SHARE * size:
         slope = 0.0
         for i in range(points.shape[0]):
             point = points[i]

@@ -23,16 +23,16 @@ from .lagrangian import NearRows, State, augment, block_slack, minimise
 from .rounds import solve_in_rounds
 
 # Rows that are solved at once rather than in rounds.
-FEW_ROWS = 1500
-ROWS_PER_COLUMN = 48
+ONE_ROUND_ROWS = 1500
+ONE_ROUND_ROWS_PER_COLUMN = 48
 # One row in this many makes the part that is solved first …
-SHRINK = 8
+ROWS_PER_PART_ROW = 8
 # … but of each class at least this many rows per column.
-PER_CLASS = 2
+PART_ROWS_PER_COLUMN = 2
 # When a class has fewer than this many rows per column in the part, and the rows are sparse,
 # a few epochs of coordinate descent are the better start.
-RARE = 4
-EPOCHS = 12
+RARE_ROWS_PER_COLUMN = 4
+START_EPOCHS = 12
 
 
 @serves(Hinge, SquaredHinge)
@@ -60,7 +60,7 @@ def _means(problem: Problem) -> np.ndarray:
 def _solve(problem, mu, monitor, start, best) -> Ending:
     """All biases below are in centred coordinates: b + μ·w."""
     n, d = problem.shape
-    few = max(FEW_ROWS, ROWS_PER_COLUMN * (d + 1))
+    few = max(ONE_ROUND_ROWS, ONE_ROUND_ROWS_PER_COLUMN * (d + 1))
     if start is None and n > few and _rare_and_sparse(problem):
         start = _from_epochs(problem, monitor)
     if start is not None:
@@ -73,7 +73,7 @@ def _solve(problem, mu, monitor, start, best) -> Ending:
         return _solve_squared(problem, mu, monitor, best, w, b)
     if n > few:
         # The weights of a part are off by about √(columns / rows of the part).
-        reach = 3.0 * float(np.sqrt(SHRINK * (d + 1) / n))
+        reach = 3.0 * float(np.sqrt(ROWS_PER_PART_ROW * (d + 1) / n))
         return solve_in_rounds(problem, mu, monitor, best, w, b, start, reach)
     return _solve_at_once(problem, mu, monitor, best, w, b, start)
 
@@ -83,14 +83,14 @@ def _rare_and_sparse(problem: Problem) -> bool:
     _, d = problem.shape
     rarer = min(np.count_nonzero(problem.y > 0), np.count_nonzero(problem.y < 0))
     sparse = isinstance(problem.rows, SparseRows) and boxed(problem.loss)
-    return sparse and int(rarer) < RARE * SHRINK * (d + 1)
+    return sparse and int(rarer) < RARE_ROWS_PER_COLUMN * ROWS_PER_PART_ROW * (d + 1)
 
 
 def _from_epochs(problem: Problem, monitor: Monitor) -> Point:
     """Where a few epochs of coordinate descent lead."""
     inner = Monitor(
         tol=monitor.tol,
-        max_iter=min(EPOCHS, monitor.max_iter),
+        max_iter=min(START_EPOCHS, monitor.max_iter),
         max_seconds=monitor.max_seconds - monitor.seconds,
         seed=monitor.seed,
     )
@@ -104,7 +104,7 @@ def _from_epochs(problem: Problem, monitor: Monitor) -> Point:
 def _from_a_part(problem: Problem, mu, monitor: Monitor, best: Best) -> tuple[np.ndarray, float]:
     """Weights and (centred) bias that are optimal for a random part of the rows."""
     _, d = problem.shape
-    index, scale = _part(problem.y, PER_CLASS * (d + 1), monitor.seed)
+    index, scale = _part(problem.y, PART_ROWS_PER_COLUMN * (d + 1), monitor.seed)
     part = Problem(
         take(problem.rows, index),
         problem.y[index],
@@ -129,11 +129,11 @@ def _from_a_part(problem: Problem, mu, monitor: Monitor, best: Best) -> tuple[np
 
 
 def _part(y, enough: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """One row in SHRINK of each class, more of a rare one, and how many rows each stands for."""
+    """One row in ROWS_PER_PART_ROW of each class, more of a rare one, and what each stands for."""
     rng = np.random.default_rng(seed)
     chosen, scale = [], np.zeros(len(y))
     for mine in (np.flatnonzero(y > 0), np.flatnonzero(y < 0)):
-        size = min(len(mine), max(1 + len(mine) // SHRINK, enough))
+        size = min(len(mine), max(1 + len(mine) // ROWS_PER_PART_ROW, enough))
         some = rng.choice(mine, size=size, replace=False)
         scale[some] = len(mine) / max(1, size)  # pairs are all of one class
         chosen.append(some)

@@ -16,14 +16,14 @@ from ...rows.rows import DenseRows, take
 from ..contract import Point
 
 # Below this many rows a fit takes milliseconds anyhow.
-WORTH_ROWS = 10_000
+MIN_GROUPED_ROWS = 10_000
 # Rows drawn by lot to see whether there are repeats at all, before all rows are sorted.
-SAMPLE = 512
+REPEAT_SAMPLE_ROWS = 512
 # The first so many of them are looked at alone: few enough kinds of rows for half the sample to
 # be repeats leave these without one in 2 of 1000 cases at most.
-FIRST = 64
+FIRST_LOOK_ROWS = 64
 # Different rows, as a share of all, below which solving them alone pays for finding them.
-FEW = 0.25
+MAX_DISTINCT_SHARE = 0.25
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,16 @@ class Repeats:
 def find_repeats(problem: Problem) -> Repeats | None:
     """The same problem with equal rows joined, if that makes it much smaller."""
     rows, n = problem.rows, len(problem.y)
-    if n < WORTH_ROWS or problem.hard or not isinstance(rows, DenseRows):
+    if n < MIN_GROUPED_ROWS or problem.hard or not isinstance(rows, DenseRows):
         return None
-    some = np.random.default_rng(0).integers(n, size=SAMPLE)
-    if _kinds(rows.X[some[:FIRST]]) == FIRST or _kinds(rows.X[some]) > SAMPLE / 2:
+    some = np.random.default_rng(0).integers(n, size=REPEAT_SAMPLE_ROWS)
+    if (
+        _kinds(rows.X[some[:FIRST_LOOK_ROWS]]) == FIRST_LOOK_ROWS
+        or _kinds(rows.X[some]) > REPEAT_SAMPLE_ROWS / 2
+    ):
         return None
     first, which = _group(rows.X, problem.y)
-    if len(first) > FEW * n:
+    if len(first) > MAX_DISTINCT_SHARE * n:
         return None
     c = np.bincount(which, problem.c, minlength=len(first))
     whole = c[which]

@@ -17,23 +17,23 @@ from ...problem.problem import Problem
 from ...rows.rows import AnyRows, combine, scores, shape, size_of, take
 from ..contract import Best, Ending, Monitor, Point
 from ..semismooth import Terms, exact_step
-from .lagrangian import GROWTH, HingeLine, NearRows, State, augment
+from .lagrangian import KAPPA_GROWTH, HingeLine, NearRows, State, augment
 
-MOST_ROUNDS = 100
+MAX_WORKING_SET_ROUNDS = 100
 # Rows given to a round, at least.
-ROWS_PER_COLUMN = 16
+ROUND_ROWS_PER_COLUMN = 16
 # Of large data no more than one row in this many is copied, unless more are needed.
-SHARE = 8
-LARGE = 10_000_000
+ROWS_PER_COPIED_ROW = 8
+LARGE_DATA_VALUES = 10_000_000
 # A row moves about this much less from one round to the next.
-LESS = 0.2
+ROUND_MOVE_DECAY = 0.2
 # κ, where σ = κ c, with which a start that brings multipliers begins: 30 to 100 take a tenth to a
 # third fewer steps than 1, which would forget them.
-WARM = 100.0
+WARM_KAPPA = 100.0
 # The gap that a round's precision is first judged by, without a start and with one.
-FAR, NEAR = 1e-2, 1e-3
+COLD_START_GAP, WARM_START_GAP = 1e-2, 1e-3
 # A round is solved to this share of the gap it starts with.
-SHARPER = 0.1
+ROUND_TOL_SHARE = 0.1
 
 
 def solve_in_rounds(
@@ -47,24 +47,24 @@ def solve_in_rounds(
     here = _Front(problem, mu, w, b)
     here.alpha = None if start is None else np.clip(start.alpha, 0.0, problem.c)
     pull = _Pull(problem.rows, mu)
-    most = n // SHARE if size_of(problem.rows) > LARGE else n // 2
-    few = min(n, max(1000, ROWS_PER_COLUMN * (d + 1)))
-    size = max(few, n // SHARE, min(most, here.count(reach)))
+    most = n // ROWS_PER_COPIED_ROW if size_of(problem.rows) > LARGE_DATA_VALUES else n // 2
+    few = min(n, max(1000, ROUND_ROWS_PER_COLUMN * (d + 1)))
+    size = max(few, n // ROWS_PER_COPIED_ROW, min(most, here.count(reach)))
     least = fewest = min(few, max(500, 4 * (d + 1)))
-    gap, kappa = FAR, 0.0
+    gap, kappa = COLD_START_GAP, 0.0
     if start is not None and start.alpha.any():
-        gap, kappa = NEAR, WARM * GROWTH
-    for _ in range(MOST_ROUNDS):
-        target = max(SHARPER * gap, 0.2 * monitor.tol)
+        gap, kappa = WARM_START_GAP, WARM_KAPPA * KAPPA_GROWTH
+    for _ in range(MAX_WORKING_SET_ROUNDS):
+        target = max(ROUND_TOL_SHARE * gap, 0.2 * monitor.tol)
         state, near, kappa = _round(here, pull, monitor, best, size, kappa, target)
         moved, t = here.move(state, near)
         best.offer_primal(here.primal, here.w, here.b)
         if monitor.record(best.primal, best.dual):
             return Ending.REACHED
-        gap = min(FAR, max(0.0, best.primal - best.dual) / best.primal)
+        gap = min(COLD_START_GAP, max(0.0, best.primal - best.dual) / best.primal)
         if t == 1.0:
             fewest = max(least, fewest // 2)
-            size = max(fewest, min(most, here.count(LESS * _most(moved))))
+            size = max(fewest, min(most, here.count(ROUND_MOVE_DECAY * _most(moved))))
         else:  # more rows; beyond the most only if hardly a step was possible
             size = fewest = min(max(few, most) if t > 0.05 else n, 2 * len(near))
     return Ending.STALLED
@@ -134,7 +134,7 @@ def _round(
     # The reduced objective lies below the full one everywhere; once it is below a dual
     # bound, the frozen rows no longer tell the truth and the line search takes over.
     floor = max(best.dual, 0.0) * (1.0 - 1e-9) - constant
-    kappa = max(0.5 / halfwidth, kappa / GROWTH)
+    kappa = max(0.5 / halfwidth, kappa / KAPPA_GROWTH)
     _, kappa = augment(block, state, kappa, monitor, target, done, floor)
     here.alpha = frozen
     here.alpha[near] = state.a

@@ -21,19 +21,19 @@ from ...problem.losses import best_alpha, kink, target
 from ...rows.rows import nudge, prefetch, score, touch
 
 # All a step needs to know of its example, side by side: one cache line.
-POINT = np.dtype(
+POINT_DTYPE = np.dtype(
     [(name, np.float64) for name in ("y", "q", "c", "cap", "alpha", "G", "wake", "unused")]
 )
 
 # Rows between the one asked for from memory and the one in use: about one memory latency.
-AHEAD = 2
+PREFETCH_DISTANCE = 2
 # A row at a bound sleeps until the clock has moved this many times its |G|.  The clock runs
 # on the rms of movements, so single rows may move faster; 0.7 and 3 measured the same.
-PATIENCE = 1.5
+SLEEP_FACTOR = 1.5
 # Knuth's linear congruential generator; only its high bits are used.
-MULTIPLIER = np.uint64(6364136223846793005)
-INCREMENT = np.uint64(1442695040888963407)
-HALF = np.uint64(32)
+LCG_MULTIPLIER = np.uint64(6364136223846793005)
+LCG_INCREMENT = np.uint64(1442695040888963407)
+HIGH_BITS_SHIFT = np.uint64(32)
 
 
 @njit(cache=True, nogil=True)
@@ -42,8 +42,8 @@ def awake(points, clock, dice, order):
     count, state = 0, dice[0]
     for i in range(points.shape[0]):
         if points[i].wake <= clock:
-            state = state * MULTIPLIER + INCREMENT
-            j = ((state >> HALF) * np.uint64(count + 1)) >> HALF
+            state = state * LCG_MULTIPLIER + LCG_INCREMENT
+            j = ((state >> HIGH_BITS_SHIFT) * np.uint64(count + 1)) >> HIGH_BITS_SHIFT
             order[count] = order[j]
             order[j] = i
             count += 1
@@ -60,9 +60,9 @@ def sweep(loss, rows, order, b, rho, omega, clock, r, points, w):
     moved = 0.0
     count = order.shape[0]
     for t in range(count):
-        if t + AHEAD < count:
-            touch(points, order[t + AHEAD])
-            prefetch(rows, order[t + AHEAD])
+        if t + PREFETCH_DISTANCE < count:
+            touch(points, order[t + PREFETCH_DISTANCE])
+            prefetch(rows, order[t + PREFETCH_DISTANCE])
         i = order[t]
         point = points[i]
         y, alpha, cap, q = point.y, point.alpha, point.cap, point.q
@@ -77,7 +77,7 @@ def sweep(loss, rows, order, b, rho, omega, clock, r, points, w):
             G += step * q
             point.alpha = new
         elif _rests(loss, alpha, cap, G):
-            point.wake = clock + PATIENCE * abs(G + (1.0 - target(loss)))
+            point.wake = clock + SLEEP_FACTOR * abs(G + (1.0 - target(loss)))
         point.G = G
     return r, moved
 
@@ -97,5 +97,5 @@ def settle(loss, points, f, shift, clock):
             continue
         G = point.y * (f[i] + shift) - 1.0
         asleep = _rests(loss, point.alpha, point.cap, G)
-        point.wake = clock + PATIENCE * abs(G + (1.0 - target(loss))) if asleep else clock
+        point.wake = clock + SLEEP_FACTOR * abs(G + (1.0 - target(loss))) if asleep else clock
         point.G = G

@@ -18,21 +18,21 @@ from ...problem.problem import Problem
 from ...rows.rows import dense
 from ..contract import Ending, Monitor, Point, serves
 
-MOST_VALUES = 40_000
-MOST_COLUMNS = 40
+MAX_TINY_VALUES = 40_000
+MAX_TINY_COLUMNS = 40
 
-OUTER_STEPS = 30
-INNER_STEPS = 60
-GROWTH = 15.0
+MAX_OUTER_STEPS = 30
+MAX_INNER_STEPS = 60
+KAPPA_GROWTH = 15.0
 # Curvature lent to the bias while no row has any, relative to one row's.
-FAINT = 1e-2
+BIAS_CURVATURE_SHARE = 1e-2
 # Relative gap below which float64 sums of this size cannot see an improvement.
-EXACT = 1e-15
+IMPROVEMENT_ROUNDING = 1e-15
 
 
 def fits(problem: Problem) -> bool:
     n, d = problem.shape
-    return d <= MOST_COLUMNS and n * d <= MOST_VALUES
+    return d <= MAX_TINY_COLUMNS and n * d <= MAX_TINY_VALUES
 
 
 @serves(Hinge, SquaredHinge)
@@ -71,23 +71,23 @@ def _solve(Z, y, c, D, squared):
     best_w, best_a, best_primal, best_dual = w.copy(), a.copy(), np.inf, -np.inf
     steps, idle, grown, polished = 0, 0, 1.0, False
     precision = 1e-4
-    for _ in range(OUTER_STEPS):
+    for _ in range(MAX_OUTER_STEPS):
         steps += _minimise(Z, y, a, sigma, cap, D, precision, w, z, a_hat, free)
         for i in range(n):
             a[i] = 0.0 if squared else a_hat[i]
         primal, dual = _bounds(Z, y, c, D, squared, w, z, a_hat)
         # Within rounding the latest point is preferred: its multipliers are the sharpest.
-        improved = primal < best_primal - EXACT * abs(primal)
-        improved = improved or dual > best_dual + EXACT * abs(dual)
-        if primal <= best_primal + EXACT * abs(primal):
+        improved = primal < best_primal - IMPROVEMENT_ROUNDING * abs(primal)
+        improved = improved or dual > best_dual + IMPROVEMENT_ROUNDING * abs(dual)
+        if primal <= best_primal + IMPROVEMENT_ROUNDING * abs(primal):
             best_primal, best_w = primal, w.copy()
-        if dual >= best_dual - EXACT * abs(dual):
+        if dual >= best_dual - IMPROVEMENT_ROUNDING * abs(dual):
             best_dual, best_a = dual, a_hat.copy()
         idle = 0 if improved else idle + 1
-        closed = best_primal - best_dual <= EXACT * abs(best_primal)
+        closed = best_primal - best_dual <= IMPROVEMENT_ROUNDING * abs(best_primal)
         if polished or (squared and (closed or precision <= 1e-12)):
             break
-        growth = 1.0 if squared else GROWTH
+        growth = 1.0 if squared else KAPPA_GROWTH
         precision = max(1e-15, precision * 1e-4)
         if closed or idle >= 2:
             # A large σ blurs aᵏ + σz by σ times the rounding of z: one last step without.
@@ -105,7 +105,7 @@ def _minimise(Z, y, a, sigma, cap, D, precision, w, z, a_hat, free):
     g, step, dz = np.empty(width), np.empty(width), np.empty(n)
     H = np.empty((width, width))
     whole, piece = False, -1  # whether the last step was a full one, and on which piece
-    for taken in range(INNER_STEPS):
+    for taken in range(MAX_INNER_STEPS):
         count, mark = 0, 0
         for j in range(width):
             g[j] = D[j] * w[j]
@@ -154,7 +154,7 @@ def _minimise(Z, y, a, sigma, cap, D, precision, w, z, a_hat, free):
             for j in range(width):
                 total += Z[i, j] * w[j]
             z[i] = 1.0 - y[i] * total
-    return INNER_STEPS
+    return MAX_INNER_STEPS
 
 
 @njit(cache=True, nogil=True)
@@ -169,7 +169,7 @@ def _newton_step(Z, sigma, free, count, D, g, H, step):
         lent = 0.0
         for i in range(sigma.shape[0]):
             lent = max(lent, sigma[i])
-        H[width - 1, width - 1] += FAINT * lent
+        H[width - 1, width - 1] += BIAS_CURVATURE_SHARE * lent
     for f in range(count):
         i = free[f]
         for j in range(width):

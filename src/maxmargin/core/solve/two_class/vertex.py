@@ -16,17 +16,17 @@ from ...problem.problem import Problem
 from ...rows.rows import dense
 
 # Beyond this many operations the search for dependent points is not worth its time.
-MOST_WORK = 1e5
-MOST_FREE = 200
+MAX_VERTEX_WORK = 1e5
+MAX_FREE_POINTS = 200
 # Singular values below this, relative to the largest, mean dependence.
-DEPENDENT = 1e-10
+DEPENDENCE_TOL = 1e-10
 # A row with this share of its length outside the span of the others is surely independent.
-SURELY = 1e-5
+INDEPENDENCE_SHARE = 1e-5
 # A multiplier this near its bound, relative to it, is at the bound: `repair` may have moved it by
 # the rounding of a sum, and its point need not lie on the margin.
-AT_BOUND = 1e-9
+AT_BOUND_TOL = 1e-9
 # Share of Σα that a move may lose by rounding.
-LOST = 1e-10
+MAX_LOST_SHARE = 1e-10
 
 
 def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
@@ -34,9 +34,9 @@ def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     if bend(problem.loss) != 0.0 and not problem.hard:
         return alpha  # where ℓ* is strictly convex, as the squared hinge's, they are unique
     cap = problem.cap
-    free = np.flatnonzero((alpha > 0.0) & (alpha < (1.0 - AT_BOUND) * cap))
+    free = np.flatnonzero((alpha > 0.0) & (alpha < (1.0 - AT_BOUND_TOL) * cap))
     _, d = problem.shape
-    if not 2 <= len(free) <= MOST_FREE or len(free) * float(d + 1) ** 2 > MOST_WORK:
+    if not 2 <= len(free) <= MAX_FREE_POINTS or len(free) * float(d + 1) ** 2 > MAX_VERTEX_WORK:
         return alpha
     A = _signed_points(problem, free)
     if len(free) <= A.shape[1] and _independent(A):  # as almost always
@@ -58,7 +58,7 @@ def vertex(problem: Problem, alpha: np.ndarray) -> np.ndarray:
         del window[hit]
         moved = True
     # Σα is the dual where w stays: it falls if a point that seemed free is not on the margin.
-    if not moved or a.sum() < alpha[free].sum() - LOST * alpha.sum():
+    if not moved or a.sum() < alpha[free].sum() - MAX_LOST_SHARE * alpha.sum():
         return alpha
     alpha = alpha.copy()
     alpha[free] = a
@@ -95,7 +95,7 @@ def _independent(A) -> bool:
                 Q[i, j] -= dot * Q[k, j]
         for j in range(d):
             after += Q[i, j] * Q[i, j]
-        if after <= SURELY * SURELY * before:
+        if after <= INDEPENDENCE_SHARE * INDEPENDENCE_SHARE * before:
             return False
         for j in range(d):
             Q[i, j] /= np.sqrt(after)
@@ -106,7 +106,7 @@ def _null_vector(A: np.ndarray) -> np.ndarray | None:
     """ν with νᵀA = 0, or None when the rows of A are independent."""
     m, d = A.shape
     u, s, _ = np.linalg.svd(A, full_matrices=m > d)
-    if m > d or s[-1] <= DEPENDENT * s[0]:
+    if m > d or s[-1] <= DEPENDENCE_TOL * s[0]:
         return u[:, -1]
     return None
 

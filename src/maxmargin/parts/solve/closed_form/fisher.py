@@ -21,7 +21,7 @@ from ...parts import Block, Parts, need_weight
 from .least_squares import PartsDesign, class_sums
 
 # Values of the products of features that a part answers with at a time: 64 MB.
-MOST_PRODUCTS = 8_000_000
+MAX_PRODUCT_VALUES = 8_000_000
 
 
 def solve_fisher(
@@ -79,7 +79,7 @@ def _ledoit_wolf(parts: Parts, centres: np.ndarray, counts) -> tuple[np.ndarray,
     k, d = centres.shape
     variance = parts.total(_variances, centres) / counts[:, None]
     unit = np.where(variance > 0, variance, 1.0)
-    lost, together = np.zeros(k), max(1, MOST_PRODUCTS // d**2)
+    lost, together = np.zeros(k), max(1, MAX_PRODUCT_VALUES // d**2)
     for first in range(0, k, together):
         some = np.arange(first, min(k, first + together))
         fourth, G = parts.total(_moments, some, centres, unit)

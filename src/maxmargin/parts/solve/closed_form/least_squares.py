@@ -22,12 +22,12 @@ from ....core.certify.normal_equations import (
 )
 from ....core.problem.targets import OneOfK
 from ....core.rows.design import GRAM_ROWS, PASS_VALUES, Design
-from ....core.solve.closed_form.least_squares import LARGEST_SPARSE, column_factors, system_of
+from ....core.solve.closed_form.least_squares import MAX_SPARSE_GRAM_SIZE, column_factors, system_of
 from ....core.solve.closed_form.refine import best_of, refined
 from ...parts import Block, Parts, need_weight
 
 # Columns up to which a d × d matrix more may travel, for what a Gram matrix is too rough for.
-MOST_COLUMNS = 2000
+MAX_TRIANGLE_COLUMNS = 2000
 
 
 def class_sums(block: Block, state, k: int):
@@ -89,10 +89,10 @@ class PartsDesign:
     def __init__(self, parts: Parts, sums, centred: bool = True, groups: bool = False):
         mass, means, n = sums
         d = means.shape[1]
-        if d > LARGEST_SPARSE:
+        if d > MAX_SPARSE_GRAM_SIZE:
             raise ValueError(
                 f"There are {d} features; a matrix of {d} × {d} numbers is too large to be added "
-                f"up over parts (the most are {LARGEST_SPARSE}). Use LogisticRegression or "
+                f"up over parts (the most are {MAX_SPARSE_GRAM_SIZE}). Use LogisticRegression or "
                 "LinearSVM, or reduce the features first."
             )
         self.all, self.root = parts, None
@@ -153,7 +153,7 @@ class PartsDesign:
 
     def rows(self, part: slice) -> np.ndarray:
         """d rows with the same Gram matrix as all rows, by QR of the parts where d is moderate."""
-        if self.shape[1] <= MOST_COLUMNS:
+        if self.shape[1] <= MAX_TRIANGLE_COLUMNS:
             R = below_each_other(self.all.ask(_triangle, self.centres, self.factor))
             return R if self.scale is None else R * self.scale
         values, V = eigh(self._known(), lower=True, check_finite=False)

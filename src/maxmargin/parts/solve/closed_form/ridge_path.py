@@ -22,7 +22,7 @@ from ....core.solve.closed_form.ridge_path import (
 )
 from ....models.regression.least_squares import RidgePath
 from ...parts import Block, Parts
-from .least_squares import MOST_COLUMNS, ClosedForm, Targets, _part, solve_targets
+from .least_squares import MAX_TRIANGLE_COLUMNS, ClosedForm, Targets, _part, solve_targets
 
 
 class Told(NamedTuple):
@@ -58,10 +58,11 @@ def leave_one_out_parts(parts: Parts, k: int, alphas: np.ndarray, free: bool) ->
 
 
 def _posed(parts: Parts, k: int, free: bool) -> Targets:
-    if parts.n_features > MOST_COLUMNS:
+    if parts.n_features > MAX_TRIANGLE_COLUMNS:
         raise ValueError(
             f"There are {parts.n_features} features; leaving one out tells every part a matrix as "
-            f"wide as that, {MOST_COLUMNS} at most. Give one alpha instead of alphas, and compare "
+            f"wide as that, {MAX_TRIANGLE_COLUMNS} at most. Give one alpha instead of alphas, "
+            "and compare "
             "on validation rows, or reduce the features first."
         )
     return Targets(parts, k, free)

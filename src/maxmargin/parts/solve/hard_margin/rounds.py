@@ -34,11 +34,11 @@ from ..two_class.tasks import BinarySpec
 from .forms import form_of
 from .tasks import HeldRows, Wish, join, look
 
-MOST_ROUNDS = 200
+MAX_HARD_ROUNDS = 200
 # Rows that a round adds: so many for every unknown of two classes, at least and at most.
-PER_COLUMN, FEWEST_JOINING, MOST_JOINING = 2, 500, 4000
+ADDED_ROWS_PER_COLUMN, FEWEST_JOINING, MOST_JOINING = 2, 500, 4000
 # Of these a part may send so many times its share, for they may all be in one part.
-AHEAD, LEAST = 4, 16
+MAX_PART_SHARES, MIN_SENT_ROWS = 4, 16
 # The rows that a round adds may take this share of the room.
 JOINING_SHARE = 0.25
 # Bytes of S where nobody says how many there may be.
@@ -127,7 +127,7 @@ class _Rounds:
         self.form = form_of(spec)
         d = parts.n_features
         self.wanted = int(
-            np.clip(PER_COLUMN * (d + 1) * self.form.k / 2, FEWEST_JOINING, MOST_JOINING)
+            np.clip(ADDED_ROWS_PER_COLUMN * (d + 1) * self.form.k / 2, FEWEST_JOINING, MOST_JOINING)
         )
         self.round, self.sharper = 0, HELD_TOL
         self.point: Any = None
@@ -146,7 +146,7 @@ class _Rounds:
                 free = bool(self.form.bias)
                 need_weight(np.bincount(start.y, minlength=self.form.k), 2 if free else 1)
             self.kept, self.alpha = start, np.zeros((len(start.y), *self.form.each))
-            for _ in range(MOST_ROUNDS):
+            for _ in range(MAX_HARD_ROUNDS):
                 self.monitor.step()
                 ending = self._solve()
                 w, b, _ = self.point
@@ -232,8 +232,8 @@ class _Rounds:
 
     def _wish(self, below: float) -> Wish:
         """What each part may send."""
-        among = self.form.k * max(1, self.parts.n_parts // AHEAD)
-        rows, nbytes = max(LEAST, self.wanted // among), JOINING_SHARE * self.room / among
+        among = self.form.k * max(1, self.parts.n_parts // MAX_PART_SHARES)
+        rows, nbytes = max(MIN_SENT_ROWS, self.wanted // among), JOINING_SHARE * self.room / among
         return Wish(below, rows, nbytes, (self.monitor.seed, self.round))
 
     def _thin(self, found: list[HeldRows], margins: list[np.ndarray]):

@@ -19,7 +19,7 @@ from ..two_class.tasks import BinarySpec
 
 # Of the rows that violate their margin too many to be sent, this share are the worst of their
 # class, the others drawn at random: the worst alone often lie side by side.
-WORST = 0.5
+WORST_ROWS_SHARE = 0.5
 
 
 class HeldRows(NamedTuple):
@@ -141,7 +141,7 @@ def _choose(margin, y, most: int, below: float, rng) -> np.ndarray:
         mine = short[y[short] == code]
         if len(mine) > most:
             mine = mine[np.lexsort((rng.random(len(mine)), margin[mine]))]
-            worst = int(np.ceil(WORST * most))
+            worst = int(np.ceil(WORST_ROWS_SHARE * most))
             others = rng.choice(len(mine) - worst, size=most - worst, replace=False)
             mine = np.concatenate([mine[:worst], mine[worst:][others]])
         chosen.append(mine)

@@ -23,7 +23,7 @@ from ....core.problem.class_losses import hinge_rates
 from ....core.problem.multiclass import MulticlassProblem
 from ....core.rows.class_products import class_combine, padded, score_chunks
 from ....core.solve.contract import Ending, Monitor
-from ....core.solve.many_class.class_descent import EMPTY, STIFFNESS
+from ....core.solve.many_class.class_descent import BALANCE_STIFFNESS, EMPTY_ROW_NORM
 from ....core.solve.many_class.class_shift import answers, newton_step
 from ....core.solve.many_class.class_sweep import sweep
 from ....core.solve.many_class.row_subproblem import cost
@@ -31,24 +31,31 @@ from ....core.solve.two_class.sweep import awake
 from ...parts import Parts
 from ..rounds import run_rounds
 from ..tasks import ask_total
-from ..two_class.ascent import EPOCHS, TRUST, UNBALANCED, best_anywhere, best_in_triangle, followed
+from ..two_class.ascent import (
+    EPOCHS_PER_ROUND,
+    INFEASIBLE_SHARE,
+    MIN_ACCEPTED_SHARE,
+    best_anywhere,
+    best_in_triangle,
+    followed,
+)
 from .tasks import ClassSpec, ClassState, DualSums, bends, points_of
 
 # Older points that a leap may be made of: each is as large as all multipliers.
 POINTS_KEPT = 2
 # Where the primal is looked at between the best weights so far (0) and the new ones (1).
-BETWEEN = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.0, 1.0])
+LINE_SEARCH_POINTS = np.array([0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.0, 1.0])
 # … which are made longer by so many times a length that grows and shrinks.
-LONGER = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0])
+LINE_SEARCH_STRETCHES = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0])
 WHOLE_STEP = 5  # the new weights themselves are the sixth
 # How far along Newton's step for the biases the primal is looked at.
-ALONG = np.array([0.0, 0.25, 0.5, 1.0])
+BIAS_STEP_LENGTHS = np.array([0.0, 0.25, 0.5, 1.0])
 # What a unit of imbalance is taken to cost once it is removed, in margins.
-CHARGE = 0.25
+IMBALANCE_COST = 0.25
 # Rounds in which the gap must fall to this share of what it was: there is no other method to try.
-WINDOW, SLOWEST = 100, 0.8
+GAP_WINDOW, WINDOW_GAP_RATIO = 100, 0.8
 # A change below this share of a multiplier is rounding.
-NOISE = 4.0 * float(np.finfo(np.float64).eps)
+MULTIPLIER_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 
 
 class ClassRound(NamedTuple):
@@ -148,7 +155,7 @@ def _epochs(problem: MulticlassProblem, state: ClassState, told: ClassRound, bet
     rho = told.rho * told.crowd / sigma
     points = points_of(problem, state, rho)
     points["c"] *= sigma
-    points["q"] = np.maximum(points["q"], EMPTY * told.unit)
+    points["q"] = np.maximum(points["q"], EMPTY_ROW_NORM * told.unit)
     work = np.zeros((n, width))
     work[:, :k] = sigma * beta
     U, r, h = np.zeros((V.shape[1], width)), np.zeros(width), np.zeros(width)
@@ -160,7 +167,8 @@ def _epochs(problem: MulticlassProblem, state: ClassState, told: ClassRound, bet
     for _ in range(told.epochs):
         some = awake(points, clock, dice, order)
         moved = sweep(
-            hinge_rates(problem.loss), problem.rows, order[:some], k, rho + told.mm, NOISE,
+            hinge_rates(problem.loss), problem.rows, order[:some], k, rho + told.mm,
+            MULTIPLIER_ROUNDING,
             clock, points, work, U, r, h, room,
         )  # fmt: skip
         clock += float(np.sqrt(moved / max(1, some)))
@@ -195,7 +203,7 @@ class ClassAscent:
         self.mu, self.mm = mu, float(mu @ mu)
         self.unit = standing.sqnorm / max(1, alive) or 1.0
         # When C is so small that the weights hardly matter, biases must still move by a margin.
-        soft = max(STIFFNESS * self.unit, 1.0 / max(cost, np.finfo(float).tiny))
+        soft = max(BALANCE_STIFFNESS * self.unit, 1.0 / max(cost, np.finfo(float).tiny))
         self.rho = soft if spec.bias else 0.0
         self.V, self.r = standing.V, standing.r
         self.b = b + self._centred(self.V, self.r) @ mu
@@ -213,9 +221,11 @@ class ClassAscent:
         """Rounds until the gap ``tol`` seems reached, or seems too far away."""
 
         def hopeless(gaps: list[float]) -> bool:
-            return len(gaps) > WINDOW and not gaps[-1] < SLOWEST * gaps[-1 - WINDOW]
+            return (
+                len(gaps) > GAP_WINDOW and not gaps[-1] < WINDOW_GAP_RATIO * gaps[-1 - GAP_WINDOW]
+            )
 
-        return run_rounds(self, EPOCHS, tol, hopeless)
+        return run_rounds(self, EPOCHS_PER_ROUND, tol, hopeless)
 
     def _centred(self, V: np.ndarray, r: np.ndarray) -> np.ndarray:
         """W = Σ α (x − μ)ᵀ."""
@@ -228,11 +238,13 @@ class ClassAscent:
         W = self._centred(self.V, self.r)
         leapt = self.V if self.away is None else self.V + self.away
         biases = self._biases()
-        ways = np.stack([BETWEEN, self.length + self.wide * LONGER], axis=1)
+        ways = np.stack(
+            [LINE_SEARCH_POINTS, self.length + self.wide * LINE_SEARCH_STRETCHES], axis=1
+        )
         told = ClassRound(
             self.V, self.r, W @ self.mu, self.mix, self.aim, self.away, self.r_leapt,
             self.b + self.rho * self.r_leapt - self._centred(leapt, self.r_leapt) @ self.mu,
-            self.rho, self.mm, self.sigma, float(self.parts.n_parts), self.unit, EPOCHS,
+            self.rho, self.mm, self.sigma, float(self.parts.n_parts), self.unit, EPOCHS_PER_ROUND,
             self.spec.seed, self.W_best, self.b_best, ways, biases,
         )  # fmt: skip
         answer = ask_total(self.parts, propose, self.spec, told)
@@ -243,7 +255,7 @@ class ClassAscent:
         """Where the primal is looked at: on the way to Newton's target, and at the multiplier."""
         if not self.spec.bias:
             return np.zeros_like(self.r)[None]
-        way = self.place + ALONG[:, None] * (self.target - self.place)
+        way = self.place + BIAS_STEP_LENGTHS[:, None] * (self.target - self.place)
         return np.concatenate([way, [self.b]])
 
     def _note_bounds(self, answer: ClassProposal, W, ways, biases) -> None:
@@ -255,9 +267,9 @@ class ClassAscent:
             self.target = biases[0] + newton_step(answer.slope, answer.curvature)
             self.place = biases[int(answer.losses[WHOLE_STEP].argmin())]
             off = float(np.abs(self.r).sum())
-            if off > UNBALANCED * float(answer.gains[0]):
+            if off > INFEASIBLE_SHARE * float(answer.gains[0]):
                 dual = -np.inf  # so far from feasible that it says nothing
-            dual -= float(self.b @ self.r) + CHARGE * off
+            dual -= float(self.b @ self.r) + IMBALANCE_COST * off
         self.dual = max(self.dual, dual)
 
     def _note_primal(self, losses: np.ndarray, W, ways, biases) -> None:
@@ -293,7 +305,7 @@ class ClassAscent:
         self.mix[:3] = 1.0 - t.sum(), *t
         self.aim = np.concatenate([[1.0 - s.sum()], s])
         self.r, self.r_leapt = self.mix @ answer.r, self.aim @ answer.r
-        self.away = away if t.sum() > TRUST else None
+        self.away = away if t.sum() > MIN_ACCEPTED_SHARE else None
         if self.away is None:
             self.aim, self.r_leapt = self.mix, self.r
 

@@ -24,11 +24,11 @@ from .ascent import add_losses
 from .tasks import ClassState
 
 # Cells a part may have, for every class: answers are then as large as a few W.
-CELLS = 4
+CELLS_PER_CLASS = 4
 # Where the objective is looked at between the best weights so far (0) and the new ones (1).
-BETWEEN = np.array([1.0, 0.7, 0.5, 0.35, 0.2, 0.1, 0.03])
+LINE_SEARCH_POINTS = np.array([1.0, 0.7, 0.5, 0.35, 0.2, 0.1, 0.03])
 # A row costs more than its cell says when it does so by more than rounding, in margins.
-ROUNDING = 1e-12
+CELL_LOSS_ROUNDING = 1e-12
 
 
 class RowPlacement(NamedTuple):
@@ -160,7 +160,10 @@ def look(problem: MulticlassProblem, state: ClassState, told: Look):
     rates, k = hinge_rates(problem.loss), problem.k
     near = state.near or _unseen(problem)
     s, best = scores_at(problem, told.W, told.b), scores_at(problem, told.W_best, told.b_best)
-    ways, losses = np.stack([BETWEEN, np.ones_like(BETWEEN)], axis=1), np.zeros((len(BETWEEN), 1))
+    ways, losses = (
+        np.stack([LINE_SEARCH_POINTS, np.ones_like(LINE_SEARCH_POINTS)], axis=1),
+        np.zeros((len(LINE_SEARCH_POINTS), 1)),
+    )
     add_losses(rates, problem.y, problem.c, best, s, ways, np.zeros((1, k)), losses)
     here = pieces(rates, s, problem.y)
     wanted = _matters(problem, rates, near.ahead, here, told.reach)
@@ -209,7 +212,7 @@ def _unseen(problem: MulticlassProblem) -> NearClassRows:
 def _matters(problem, rates, place: RowPlacement, here: Pieces, reach: float) -> np.ndarray:
     """Rows not sent that cost more than their cell says, or may soon be on another piece."""
     if is_linear(rates):
-        wrong = here.loss - np.where(place.blame, here.z, 0.0).sum(axis=1) > ROUNDING
+        wrong = here.loss - np.where(place.blame, here.z, 0.0).sum(axis=1) > CELL_LOSS_ROUNDING
     else:
         wrong = here.loss > 0.0
     return ~place.sent & (problem.c > 0) & (wrong | (here.distance <= reach))
@@ -234,8 +237,8 @@ def _cells(problem, sent: np.ndarray, blame, wanted) -> tuple[RowPlacement, Clas
     edge = wanted & ~sent
     cell = numbers(blame, y, edge)
     number, which = np.unique(cell[rows], return_inverse=True)
-    if len(number) > CELLS * k:
-        small = np.bincount(which, problem.c[rows]).argsort()[: -CELLS * k]
+    if len(number) > CELLS_PER_CLASS * k:
+        small = np.bincount(which, problem.c[rows]).argsort()[: -CELLS_PER_CLASS * k]
         rest = rows[np.isin(which, small)]
         blame = blame.copy()
         blame[rest], edge[rest] = False, False

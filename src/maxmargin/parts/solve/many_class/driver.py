@@ -19,12 +19,12 @@ from ..hard_margin.rounds import solve_hard
 from ..tasks import PartsSolution, Proved, ask_total
 from ..two_class.driver import MOST_TURNS, TURN_TOL
 from .ascent import ClassAscent, accept
-from .near import VALUES, NearSearch
+from .near import MAX_HELD_VALUES, NearSearch
 from .tasks import ClassCensus, ClassSpec, DualSums, begin, count
 
 
 def solve_class_hinge(
-    parts: Parts, spec: ClassSpec, monitor: Monitor, values: int = VALUES
+    parts: Parts, spec: ClassSpec, monitor: Monitor, values: int = MAX_HELD_VALUES
 ) -> PartsSolution:
     """Solve over all parts to the gap of ``monitor``; starts from the parts' multipliers, if any.
 

@@ -28,7 +28,7 @@ from ....core.solve.many_class.form import solve_classes
 from ...parts import Parts
 from ..tasks import ask, ask_total
 from .cells import (
-    BETWEEN,
+    LINE_SEARCH_POINTS,
     ClassCells,
     Look,
     Sent,
@@ -43,13 +43,13 @@ from .tasks import ClassSpec, DualSums
 
 # Values of rows that a part sends in one round: this many times those of W, or so few (half a
 # megabyte) that the round itself costs more; and of all rows ever sent.
-ROWS, CHEAP, VALUES = 16, 1 << 16, 1 << 22
+SENT_VALUES_PER_WEIGHT, MIN_SENT_VALUES, MAX_HELD_VALUES = 16, 1 << 16, 1 << 22
 # Rows of the sample, and of later ones, for every unknown; the fewest in the first.
-SAMPLE, FEWEST = 8, 1000
+SAMPLE_ROWS_PER_UNKNOWN, MIN_SAMPLE_ROWS = 8, 1000
 # With fewer in the first, the rounds would be too many.
-ENOUGH = 0.25
+MIN_ROWS_PER_UNKNOWN = 0.25
 # Rounds in all, and those in which something must get better.
-MOST_ROUNDS, WINDOW = 60, 4
+MAX_SEARCH_ROUNDS, MAX_IDLE_ROUNDS = 60, 4
 # The small problem is solved to this share of the gap there is, and of the gap asked for; while
 # rows stand for others, to this share of its unknowns per row.
 GAP_TOL, STOP_TOL, SAMPLE_TOL = 0.1, 0.2, 0.1
@@ -58,9 +58,9 @@ MOVED_QUANTILE, NEXT_MOVE = 0.9, 0.5
 # The gap at which the rounds end, as a share of the one asked for: the rest is for the repair.
 STOP_SHARE = 0.9
 # Sums that differ by less are equal.
-EQUAL = 1e-12
+SUM_EQUALITY_TOL = 1e-12
 # Multipliers with Σα below this share of their sum bound the optimum without a repair.
-BALANCED = 1e-9
+MAX_IMBALANCE_SHARE = 1e-9
 
 
 Start = Callable[[], tuple[np.ndarray, np.ndarray, DualSums]]
@@ -81,7 +81,12 @@ class NearSearch:
     """The rows held, the best weights so far, and the bounds."""
 
     def __init__(
-        self, parts: Parts, spec: ClassSpec, monitor: Monitor, rows: int, values: int = VALUES
+        self,
+        parts: Parts,
+        spec: ClassSpec,
+        monitor: Monitor,
+        rows: int,
+        values: int = MAX_HELD_VALUES,
     ):
         self.parts, self.spec, self.monitor, self.n = parts, spec, monitor, rows
         self.W, self.b = np.zeros((spec.k, parts.n_features)), np.zeros(spec.k)
@@ -99,7 +104,7 @@ class NearSearch:
         """Begin at the weights and with the dual of multipliers the parts hold."""
         self.W, self.b = W, b
         off = float(np.abs(standing.r).max())
-        if not self.spec.bias or off <= BALANCED * standing.mass:
+        if not self.spec.bias or off <= MAX_IMBALANCE_SHARE * standing.mass:
             dual = standing.mass - 0.5 * standing.bent - _norm(W)
             self.dual = max(0.0, float(dual))
 
@@ -126,7 +131,10 @@ class NearSearch:
         False if the rows of one round are so few beside the unknowns that all rounds would be.
         """
         k, d = self.W.shape
-        portion, by_class = max(FEWEST, SAMPLE * k * (d + 1)) / self.n, np.zeros(k)
+        portion, by_class = (
+            max(MIN_SAMPLE_ROWS, SAMPLE_ROWS_PER_UNKNOWN * k * (d + 1)) / self.n,
+            np.zeros(k),
+        )
         asked = portion, self._quota(), self.spec.seed
         for sent, mine in ask(self.parts, draw, self.spec, *asked):
             by_class += mine
@@ -136,8 +144,8 @@ class NearSearch:
         X, y, c = self._rows()
         unsure = min(1.0, k * (d + 1) / len(y))
         here = np.bincount(y, c, minlength=k)
-        all_held = bool((here >= by_class * (1.0 - EQUAL)).all())
-        if not all_held and len(y) < ENOUGH * k * (d + 1):
+        all_held = bool((here >= by_class * (1.0 - SUM_EQUALITY_TOL)).all())
+        if not all_held and len(y) < MIN_ROWS_PER_UNKNOWN * k * (d + 1):
             return False
         if start is not None and not all_held:
             self._start(*start())
@@ -150,7 +158,7 @@ class NearSearch:
 
     def _rounds(self) -> Ending:
         idle = 0
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_SEARCH_ROUNDS):
             before = self.primal, self.dual
             cells, last = self._look()
             gap = (self.primal - self.dual) / self.primal
@@ -171,7 +179,7 @@ class NearSearch:
                 self.primal < before[0] * (1.0 - 0.1 * self.monitor.tol) or self.dual > before[1]
             )
             idle = 0 if better else idle + 1
-            if idle == WINDOW:
+            if idle == MAX_IDLE_ROUNDS:
                 break
         return Ending.STALLED
 
@@ -179,12 +187,12 @@ class NearSearch:
         """One question: the cells at W and the objective there; keeps rows and the best weights."""
         self.monitor.step()
         k, d = self.W.shape
-        few = int(SAMPLE * k * (d + 1) * d / self.parts.n_parts)
+        few = int(SAMPLE_ROWS_PER_UNKNOWN * k * (d + 1) * d / self.parts.n_parts)
         told = Look(
             self.W, self.b, self.W_best, self.b_best, self.reach, self._quota(), few,
             self.monitor.n_iter,
         )  # fmt: skip
-        losses, found, seen = np.zeros(len(BETWEEN)), [], set()
+        losses, found, seen = np.zeros(len(LINE_SEARCH_POINTS)), [], set()
         for some, sent, cells in ask(self.parts, look, self.spec, told):
             losses += some
             found.append(cells)
@@ -199,7 +207,7 @@ class NearSearch:
     def _note_primal(self, losses: np.ndarray) -> float:
         """Keep the best weights on the way from those so far to W; the objective at W."""
         dW, db = self.W - self.W_best, self.b - self.b_best
-        ways = [(self.W_best + t * dW, self.b_best + t * db) for t in BETWEEN]
+        ways = [(self.W_best + t * dW, self.b_best + t * db) for t in LINE_SEARCH_POINTS]
         primal = losses + [_norm(W) for W, _ in ways]
         best = int(primal.argmin())
         if primal[best] < self.primal:
@@ -276,7 +284,7 @@ class NearSearch:
 
     def _quota(self) -> int:
         """Values that each part may send; half of the room is kept for later rounds."""
-        most = max(ROWS * self.W.size, CHEAP)
+        most = max(SENT_VALUES_PER_WEIGHT * self.W.size, MIN_SENT_VALUES)
         return int(min(most, 0.5 * max(0, self.room) / self.parts.n_parts))
 
     def _hold(self, sent: Sent) -> None:

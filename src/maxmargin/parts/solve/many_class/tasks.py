@@ -18,7 +18,7 @@ from ....core.problem.multiclass import MulticlassProblem
 from ....core.problem.problem import Bias, costs
 from ....core.rows.class_products import class_combine
 from ....core.rows.rows import as_rows, combine, scores, sqnorms
-from ....core.solve.many_class.class_sweep import ROW
+from ....core.solve.many_class.class_sweep import CLASS_ROW_DTYPE
 from ...parts import Block
 
 
@@ -131,7 +131,7 @@ def bends(problem: MulticlassProblem, points: np.ndarray) -> np.ndarray:
 
 def points_of(problem: MulticlassProblem, state: ClassState, rho: float) -> np.ndarray:
     """What the kernels of the solvers in memory need to know of every row."""
-    points = np.zeros(len(problem.y), dtype=ROW)
+    points = np.zeros(len(problem.y), dtype=CLASS_ROW_DTYPE)
     points["y"], points["c"], points["centre"] = problem.y, problem.c, state.centre
     points["q"] = state.q + rho
     points["wake"] = np.where(problem.c > 0, 0.0, np.inf)

@@ -22,31 +22,31 @@ from ....core.problem.losses import value
 from ....core.problem.problem import Bias, Problem
 from ....core.rows.rows import combine, scores
 from ....core.solve.contract import Ending, Monitor
-from ....core.solve.two_class.descent import EMPTY, SOFTNESS, STIFFNESS
-from ....core.solve.two_class.epochs import OMEGA
-from ....core.solve.two_class.sweep import POINT, awake, settle, sweep
+from ....core.solve.two_class.descent import BALANCE_STIFFNESS, EMPTY_ROW_NORM, HINGE_SOFTNESS
+from ....core.solve.two_class.epochs import OVER_RELAXATION
+from ....core.solve.two_class.sweep import POINT_DTYPE, awake, settle, sweep
 from ...parts import Parts
 from ..rounds import run_rounds
 from ..tasks import ask_total
 from .tasks import BinarySpec, BinaryState, Census, bends
 
 # Epochs over the rows a part makes between two questions.
-EPOCHS = 3
+EPOCHS_PER_ROUND = 3
 # When less than this of what was proposed is accepted the box has spoilt the leap: a round
 # without one follows.
-TRUST = 0.5
+MIN_ACCEPTED_SHARE = 0.5
 # Older points that a leap may be made of.
 POINTS_KEPT = 2
 # How fast σ follows the step that would have been best, and how far in one round.
-FOLLOW, MOST_FOLLOWED = 0.5, 2.0
+SIGMA_EXPONENT, MOST_FOLLOWED = 0.5, 2.0
 # Σαy above this share of Σα: the multipliers are not nearly feasible.
-UNBALANCED = 0.01
+INFEASIBLE_SHARE = 0.01
 # Biases and lengths of w at which the primal is looked at, in units that grow and shrink.
-BIASES = np.array([-1.0, -0.3, -0.1, -0.03, 0.0, 0.03, 0.1, 0.3, 1.0])
-SCALES = np.array([-1.0, 0.0, 1.0])
+BIAS_TRIALS = np.array([-1.0, -0.3, -0.1, -0.03, 0.0, 0.03, 0.1, 0.3, 1.0])
+SCALE_TRIALS = np.array([-1.0, 0.0, 1.0])
 # Rounds over which the speed is measured, once as many again are made, for the first ones tell
 # little; and how many to come are too many.
-WINDOW, FAR = 25, 120
+SPEED_WINDOW, MAX_ROUNDS_LEFT = 25, 120
 
 
 class Round(NamedTuple):
@@ -115,10 +115,10 @@ def _epochs(problem: Problem, state: BinaryState, told: Round, alpha, f, w) -> n
     # All parts push the bias the same way, whatever columns they share.
     rho = told.rho * told.crowd / sigma
     b = told.b + (told.rho - rho) * told.r
-    points = np.zeros(n, dtype=POINT)
+    points = np.zeros(n, dtype=POINT_DTYPE)
     points["y"], points["alpha"] = problem.y, sigma * alpha
     points["c"], points["cap"] = sigma * problem.c, sigma * problem.cap
-    points["q"] = np.maximum(state.q + rho, EMPTY * told.unit)
+    points["q"] = np.maximum(state.q + rho, EMPTY_ROW_NORM * told.unit)
     points["G"] = -1.0
     points["wake"] = np.where(problem.c > 0, 0.0, np.inf)
     if f is not None:
@@ -128,7 +128,7 @@ def _epochs(problem: Problem, state: BinaryState, told: Round, alpha, f, w) -> n
     order, clock, r = np.empty(n, dtype=np.uint32), 0.0, told.r
     for t in range(told.epochs):
         count = awake(points, clock, dice, order)
-        omega = OMEGA if state.epochs + t else 1.0
+        omega = OVER_RELAXATION if state.epochs + t else 1.0
         r, moved = sweep(
             problem.loss, problem.rows, order[:count], b, rho, omega, clock, r, points, w
         )
@@ -155,7 +155,7 @@ class Ascent:
         self.parts, self.spec, self.monitor = parts, spec, monitor
         self.unit = census.sqnorm / max(1, census.alive) or 1.0
         soft = census.softness / max(1, census.alive)
-        stiff = STIFFNESS * (self.unit + (soft if spec.squared else SOFTNESS * soft))
+        stiff = BALANCE_STIFFNESS * (self.unit + (soft if spec.squared else HINGE_SOFTNESS * soft))
         self.rho = stiff if spec.bias else 0.0
         self.b, self.sigma = 0.0, float(max(1, parts.n_parts))
         self.w_best, self.b_best, self.primal = census.w, 0.0, np.inf
@@ -174,9 +174,12 @@ class Ascent:
         """Rounds until the gap ``tol`` seems reached, or seems too far away."""
 
         def hopeless(gaps: list[float]) -> bool:
-            return len(gaps) > 2 * WINDOW and rounds_left(gaps[-1 - WINDOW], gaps[-1], tol) > FAR
+            return (
+                len(gaps) > 2 * SPEED_WINDOW
+                and rounds_left(gaps[-1 - SPEED_WINDOW], gaps[-1], tol) > MAX_ROUNDS_LEFT
+            )
 
-        return run_rounds(self, EPOCHS, tol, hopeless)
+        return run_rounds(self, EPOCHS_PER_ROUND, tol, hopeless)
 
     def round(self) -> None:
         """One question to all parts, and the best use of their answers."""
@@ -185,7 +188,7 @@ class Ascent:
         scales, biases = self.looks.at(self.b, self.r)
         told = Round(
             self.w, self.mix, self.aim, self.away, self.b, self.r_leapt, self.rho, self.sigma,
-            float(self.parts.n_parts), self.unit, EPOCHS, self.spec.seed, scales, biases,
+            float(self.parts.n_parts), self.unit, EPOCHS_PER_ROUND, self.spec.seed, scales, biases,
         )  # fmt: skip
         answer = ask_total(self.parts, propose, self.spec, told)
         self._note_bounds(answer, scales, biases)
@@ -202,7 +205,7 @@ class Ascent:
             self.primal, self.w_best = float(primal[j, k]), scales[j] * self.w
             self.b_best = float(biases[k])
         if self.spec.bias:
-            if abs(self.r) > UNBALANCED * float(answer.gains[0]):
+            if abs(self.r) > INFEASIBLE_SHARE * float(answer.gains[0]):
                 dual = -np.inf  # so far from feasible that it says nothing
             dual -= 2.0 * abs(self.r) * (abs(self.b_best) + 1.0)
         self.dual = max(self.dual, dual)
@@ -223,7 +226,7 @@ class Ascent:
         self.mix[:3] = 1.0 - t.sum(), *t
         self.aim = np.concatenate([[1.0 - s.sum()], s])
         self.r, self.r_leapt = float(self.mix @ answer.r), float(self.aim @ answer.r)
-        self.away = away if t.sum() > TRUST else None
+        self.away = away if t.sum() > MIN_ACCEPTED_SHARE else None
         if self.away is None:
             self.aim, self.r_leapt = self.mix, self.r
 
@@ -235,14 +238,14 @@ def followed(sigma: float, g: np.ndarray, H: np.ndarray, n_parts: int) -> float:
     if not curvature > 0.0:
         return sigma
     step = min(max(slope / curvature, 1.0 / MOST_FOLLOWED), MOST_FOLLOWED)
-    return min(max(sigma * step**-FOLLOW, 1.0), float(n_parts))
+    return min(max(sigma * step**-SIGMA_EXPONENT, 1.0), float(n_parts))
 
 
 def rounds_left(before: float, now: float, tol: float) -> float:
-    """Rounds until the gap is ``tol`` if it goes on falling as in the last ``WINDOW``."""
+    """Rounds until the gap is ``tol`` if it goes on falling as in the last ``SPEED_WINDOW``."""
     if not np.isfinite(before):
         return 0.0 if np.isfinite(now) else np.inf
-    speed = np.log(before / now) / WINDOW
+    speed = np.log(before / now) / SPEED_WINDOW
     return float(np.log(now / tol) / speed) if speed > 0.0 else np.inf
 
 
@@ -286,16 +289,16 @@ class _Looks:
         self.middle, self.deep = 0.0, 1.0
 
     def at(self, b: float, r: float) -> tuple[np.ndarray, np.ndarray]:
-        scales = self.length + self.wide * SCALES
+        scales = self.length + self.wide * SCALE_TRIALS
         if self.bias:
-            return scales, np.append(self.middle + self.deep * BIASES, b)
+            return scales, np.append(self.middle + self.deep * BIAS_TRIALS, b)
         return scales, np.zeros(1)
 
     def follow(self, j: int, b: float) -> None:
         """Go to the best place; wider if it was the outermost, else narrower."""
-        self.length += self.wide * float(SCALES[j])
+        self.length += self.wide * float(SCALE_TRIALS[j])
         self.length = min(max(self.length, 0.5), 1.5)
-        self.wide *= 0.5 if SCALES[j] == 0.0 else 1.5
+        self.wide *= 0.5 if SCALE_TRIALS[j] == 0.0 else 1.5
         if self.bias:
             step = abs(b - self.middle) / self.deep
             self.middle = b

@@ -7,7 +7,7 @@ import numpy as np
 from ....core.certify.conclude import lengthened
 from ....core.solve.contract import Ending, Monitor, settled
 from ....core.solve.threads import one_blas_thread
-from ....core.solve.two_class.form import NEWTON_COLUMNS, SOFT
+from ....core.solve.two_class.form import MAX_DESCENT_STIFFNESS, NEWTON_COLUMNS
 from ...certify.two_class import best_bias_parts, certify_parts, prove_parts, repair_parts
 from ...parts import Parts, need_weight
 from ..hard_margin.rounds import solve_hard
@@ -67,7 +67,7 @@ class _Solver:
         dense = census.values > DENSE_SHARE * census.rows * d
         if dense:
             return "newton", f"{d} dense columns: products with rows near their margin"
-        if d <= NEWTON_COLUMNS and pull > SOFT:
+        if d <= NEWTON_COLUMNS and pull > MAX_DESCENT_STIFFNESS:
             return "newton", f"{d} columns and C‖x‖² of about {pull:.1g}"
         return "ascent", f"{d} sparse columns: epochs of coordinate ascent on every part"
 

@@ -25,11 +25,11 @@ from .sample import Chosen, most_values, stack
 from .tasks import BinarySpec, BinaryState, Census
 
 # Rows per column that may be fetched, and unknowns or rows up to which their system is solved.
-PER_COLUMN, LARGEST_SYSTEM = 40, 2000
+NEAR_ROWS_PER_COLUMN, LARGEST_SYSTEM = 40, 2000
 # Distances from the margin at which rows are counted, in units of the rounded corner.
-WIDTHS = 2.0 ** np.arange(-1.0, 6.5, 0.5)
+NEAR_WIDTHS = 2.0 ** np.arange(-1.0, 6.5, 0.5)
 # A distance that is wide enough, in the same units.
-WIDE = 6.0
+MAX_NEAR_WIDTH = 6.0
 # The near rows are solved to this share of the gap asked for.
 NEAR_TOL = 0.2
 # κ to begin with, where the near rows lie within a distance of one.
@@ -106,15 +106,15 @@ def solve_near(
     d = len(w)
     a_row = max(1.0, census.values / max(1, census.rows))
     most = min(
-        PER_COLUMN * (d + 1),
+        NEAR_ROWS_PER_COLUMN * (d + 1),
         most_values(parts) // a_row,
         LARGEST_SYSTEM if d > LARGEST_SYSTEM else np.inf,
     )
-    counts = ask_total(parts, count_near, spec, corner * WIDTHS)
+    counts = ask_total(parts, count_near, spec, corner * NEAR_WIDTHS)
     fit = np.flatnonzero(counts <= most)
-    if len(fit) == 0 or WIDTHS[fit[-1]] < 1.0:
+    if len(fit) == 0 or NEAR_WIDTHS[fit[-1]] < 1.0:
         return None
-    width = corner * min(WIDE, float(WIDTHS[fit[-1]]))
+    width = corner * min(MAX_NEAR_WIDTH, float(NEAR_WIDTHS[fit[-1]]))
     chosen = list(ask(parts, fetch_near, spec, width))
     state, value = _solve(chosen, spec, mu, w, b, width, tol, monitor)
     if value is None:

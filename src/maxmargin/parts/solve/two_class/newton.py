@@ -17,8 +17,8 @@ import numpy as np
 
 from ....core.solve.contract import Ending, Monitor, OutOfBudget
 from ....core.solve.semismooth import Terms
-from ....core.solve.two_class.direction import FAINT, solve_scaled
-from ....core.solve.two_class.lagrangian import GROWTH, INNER_STEPS, OUTER_STEPS
+from ....core.solve.two_class.direction import BIAS_CURVATURE_SHARE, solve_scaled
+from ....core.solve.two_class.lagrangian import KAPPA_GROWTH, MAX_INNER_STEPS, MAX_OUTER_STEPS
 from ...parts import Parts
 from ..tasks import ask_total
 from .near import solve_near
@@ -38,30 +38,30 @@ from .tasks import BinarySpec, Census
 
 # Columns up to which a part answers with a d × d matrix: where answers travel no more than sixteen
 # vectors; where rows are read anew for every question, two megabytes.
-GRAM_FAR, GRAM_HERE = 16, 512
+MAX_REMOTE_GRAM_COLUMNS, MAX_LOCAL_GRAM_COLUMNS = 16, 512
 # The first σ, as a share of the costs.
-KAPPA = 0.5
+FIRST_KAPPA = 0.5
 # Rounds over the rows near their margin alone, between two values of κ.
-NEAR_ROUNDS = 5
+MAX_NEAR_ROUNDS = 5
 # … once the gap is this small, or so many steps are made.
-NEARLY, FEW_STEPS = 2.0, 5
+NEAR_ROUNDS_GAP, NEAR_ROUNDS_STEPS = 2.0, 5
 # A row moves about this much less from one of them to the next.
-LESS = 0.4
+ROUND_MOVE_DECAY = 0.4
 # It grows at least so much; the price of a rounded corner falls with its square.
-LEAST = 2.0
+MIN_KAPPA_GROWTH = 2.0
 # Steps at which parts tell the slope, relative to the Newton step; it is told again in between.
-STEPS = np.array([0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 4.0, 16.0])
-WHOLE = int(np.flatnonzero(STEPS == 1.0)[0])
-LOOKS = 12
+TRIAL_STEPS = np.array([0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 4.0, 16.0])
+WHOLE_STEP_INDEX = int(np.flatnonzero(TRIAL_STEPS == 1.0)[0])
+MAX_LINE_STEPS = 12
 # A line search ends when the slope has fallen to this share of what it was.
-STEEP = 0.3
+LINE_SLOPE_SHARE = 0.3
 # A whole step that leaves no more of it has met no kink.
-EXACT = 1e-6
+EXACT_STEP_SLOPE_SHARE = 1e-6
 # Conjugate gradients end at this share of the gradient, or after so many products.
 CG_TOL = 0.1
 MOST_PRODUCTS = 200
 # The corner of the hinge is first rounded so that it costs this share of the gap asked for.
-PRICE = 0.3
+CORNER_TOL_SHARE = 0.3
 
 
 class Newton:
@@ -76,9 +76,9 @@ class Newton:
         free = bool(spec.bias)
         self.mu = census.sum_x / max(1, census.alive) if free else np.zeros(d)
         if gram_columns is None:
-            gram_columns = GRAM_FAR if parts.far else GRAM_HERE
+            gram_columns = MAX_REMOTE_GRAM_COLUMNS if parts.far else MAX_LOCAL_GRAM_COLUMNS
         self.gram = d <= gram_columns
-        self.kappa = 0.0 if spec.squared else KAPPA
+        self.kappa = 0.0 if spec.squared else FIRST_KAPPA
         self.census = census
         self.sample: HeldSample | None = None
         self.cost = census.cost / max(1, census.alive)
@@ -100,7 +100,7 @@ class Newton:
                     w, b = self.sample.start(tol, self.monitor.max_seconds - self.monitor.seconds)
                     level = 0.5  # the corner is rounded on both sides alike
                     if not self.spec.squared:
-                        self.kappa = self.sample.rounding(w, b, PRICE * tol)
+                        self.kappa = self.sample.rounding(w, b, CORNER_TOL_SHARE * tol)
             if w is not None:
                 self.w, self.b = w, b + float(self.mu @ w)
             self._tell(start, self.mu, self.w, self.b, level)
@@ -128,10 +128,10 @@ class Newton:
             solved = t.stationarity <= max(0.05 * t.complementarity, small * abs(t.primal))
             return solved or closed(t)
 
-        for _ in range(OUTER_STEPS):
+        for _ in range(MAX_OUTER_STEPS):
             if self.sample is not None:
                 # A rough minimum tells which rows are near their margin, and these the rest.
-                self.last = self.monitor.n_iter + FEW_STEPS
+                self.last = self.monitor.n_iter + NEAR_ROUNDS_STEPS
                 terms, took = self._minimise(lambda t: closed(t) or self._nearly(t), took)
                 if took and (closed(terms) or self._near(tol, 1.0 / self.kappa)):
                     return Ending.REACHED, True
@@ -139,20 +139,22 @@ class Newton:
             if took and closed(terms):
                 return Ending.REACHED, True
             missing = terms.gap / max(0.5 * tol * terms.primal, np.finfo(float).tiny)
-            growth = min(GROWTH, max(LEAST, LEAST * float(np.sqrt(missing))))
-            self.kappa = self.kappa * growth if took else self.kappa / GROWTH**1.5
+            growth = min(
+                KAPPA_GROWTH, max(MIN_KAPPA_GROWTH, MIN_KAPPA_GROWTH * float(np.sqrt(missing)))
+            )
+            self.kappa = self.kappa * growth if took else self.kappa / KAPPA_GROWTH**1.5
         return Ending.STALLED, took
 
     def _nearly(self, terms: Terms) -> bool:
         """Whether the rows near their margin are worth a try."""
-        return terms.gap <= NEARLY * terms.primal or self.monitor.n_iter >= self.last
+        return terms.gap <= NEAR_ROUNDS_GAP * terms.primal or self.monitor.n_iter >= self.last
 
     def _near(self, tol: float, corner: float) -> bool:
         """Close the gap with the rows near their margin alone, where a sample is at hand.
 
         ``corner``: how far a row's slack may still move, about.
         """
-        for _ in range(NEAR_ROUNDS if self.sample is not None else 0):
+        for _ in range(MAX_NEAR_ROUNDS if self.sample is not None else 0):
             ask_total(self.parts, stand, self.spec, self.pending)
             self.pending = False
             found = solve_near(
@@ -167,7 +169,7 @@ class Newton:
             self._note(found.primal, found.dual)
             if found.primal - found.dual <= 0.5 * tol * found.primal:
                 return True
-            corner *= LESS
+            corner *= ROUND_MOVE_DECAY
         return False
 
     def _note(self, primal: float, dual: float) -> None:
@@ -184,7 +186,7 @@ class Newton:
         told = SmoothedHinge(self.mu, self.kappa, self.gram, diagonal)
         exact, last, before = False, -1, np.inf
         sums = self._ask(evaluate, told, 0.0, took)
-        for _ in range(INNER_STEPS):
+        for _ in range(MAX_INNER_STEPS):
             terms, g_w, g_b = self._terms(sums)
             if enough(terms) or (exact and sums.free == last and terms.gap <= before):
                 return terms, True
@@ -196,11 +198,11 @@ class Newton:
             begin = float(g_w @ dw) + g_b * db
             if not begin < 0.0:
                 break
-            slopes, sums = self._ask(advance, told, dw, db, STEPS)
+            slopes, sums = self._ask(advance, told, dw, db, TRIAL_STEPS)
             t = self._step(told, dw, db, begin, slopes)
             self.pending = t == 1.0
             # A step that stays on its quadratic piece leaves only rounding, if solved exactly.
-            exact = self.gram and self.pending and self.left <= EXACT
+            exact = self.gram and self.pending and self.left <= EXACT_STEP_SLOPE_SHARE
             self.w, self.b = self.w + t * dw, self.b + t * db
             if not self.pending:
                 sums = self._ask(evaluate, told, t, False)
@@ -234,7 +236,7 @@ class Newton:
     ) -> tuple[np.ndarray, float]:
         """Solve (D + Σ s x̃ x̃ᵀ)(dw, db) = −(g_w, g_b), by Cholesky or by products."""
         if sums.free == 0:
-            lent = FAINT * max(self.kappa, 2.0) * self.cost
+            lent = BIAS_CURVATURE_SHARE * max(self.kappa, 2.0) * self.cost
             return -g_w, -g_b / lent if self.spec.bias else 0.0
         if self.sample is not None:
             return self._conjugate(told, sums, g_w, g_b)
@@ -286,15 +288,15 @@ class Newton:
     def _step(self, told: SmoothedHinge, dw, db: float, begin: float, answer) -> float:
         """The root of the increasing, piecewise linear slope, which is ``begin`` at 0."""
         slope, curvature = float(self.w @ dw), float(dw @ dw)
-        steps, lo, hi = STEPS, (0.0, begin), (np.inf, np.inf)
-        for look in range(LOOKS):
+        steps, lo, hi = TRIAL_STEPS, (0.0, begin), (np.inf, np.inf)
+        for look in range(MAX_LINE_STEPS):
             slopes = answer + slope + steps * curvature
             if look == 0:
-                self.left = abs(float(slopes[WHOLE] / begin))
-                if self.left <= STEEP:
+                self.left = abs(float(slopes[WHOLE_STEP_INDEX] / begin))
+                if self.left <= LINE_SLOPE_SHARE:
                     return 1.0
             best = int(np.abs(slopes).argmin())
-            if abs(slopes[best]) <= STEEP * -begin:
+            if abs(slopes[best]) <= LINE_SLOPE_SHARE * -begin:
                 return float(steps[best])
             below, above = np.flatnonzero(slopes < 0.0), np.flatnonzero(slopes >= 0.0)
             if len(below) and steps[below[-1]] > lo[0]:

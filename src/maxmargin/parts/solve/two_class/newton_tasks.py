@@ -13,7 +13,7 @@ from ....core.solve.two_class.lagrangian import activity, hinge_slope
 from .tasks import BinaryState
 
 # Free rows are copied for their products where they are fewer than one in this many.
-COPIED = 3
+ROWS_PER_COPIED_FREE_ROW = 3
 
 
 class SmoothedHinge(NamedTuple):
@@ -94,7 +94,7 @@ def product(problem: Problem, state: BinaryState, told: SmoothedHinge, p, pb: fl
     index, s, rows = state.free
     if rows is None:
         rows = problem.rows
-        if COPIED * len(index) < len(problem.y):
+        if ROWS_PER_COPIED_FREE_ROW * len(index) < len(problem.y):
             rows = take(rows, index)
         else:  # many are: a copy would cost more than the few products it is for
             s = np.bincount(index, s, len(problem.y))

@@ -26,23 +26,23 @@ from ..tasks import ask
 from .tasks import BinarySpec, BinaryState, Census
 
 # Rows of the sample: so many per column, of at most so many values in all.
-PER_COLUMN, FEWEST = 40, 1000
-VALUES = 1 << 22
+SAMPLE_ROWS_PER_COLUMN, MIN_SAMPLE_ROWS = 40, 1000
+MAX_SAMPLE_VALUES = 1 << 22
 # Free rows that a model is made of, at most, where there are more columns.
-POINTS = 1200
+MAX_MODEL_FREE_ROWS = 1200
 # Columns up to which a model is a d × d matrix.
-COLUMNS = 2000
+MAX_MATRIX_COLUMNS = 2000
 # Rows are fetched anew when fewer than this share of those that could be had are free, and how
 # often; those whose multiplier on trial is this far from the middle of its box, in lengths of it.
-STALE, FETCHES = 0.3, 6
-NEAR = 2.5
+STALE_FREE_SHARE, MAX_FETCHES = 0.3, 6
+NEAR_BOX_LENGTHS = 2.5
 # The first κ is at least, and at most.
-FIRST, LAST = 0.5, 1e4
-CORNERS = 2.0
+MIN_FIRST_KAPPA, MAX_FIRST_KAPPA = 0.5, 1e4
+NEAR_CORNER_WIDTHS = 2.0
 # Two free rows per column tell the curvature; with fewer, part of it is told by its diagonal.
-ENOUGH = 2.0
+FREE_ROWS_PER_COLUMN = 2.0
 # Rows per column from which on a sample's own optimum is a start.
-TELLING = 15
+START_ROWS_PER_COLUMN = 15
 # The gap to which the sample's own problem is solved.
 SAMPLE_TOL = 1e-2
 
@@ -76,7 +76,7 @@ def choose_rows(
         place = kappa * state.z + state.alpha / np.maximum(problem.c, np.finfo(float).tiny)
         if np.isinf(problem.cap).any():  # the squared hinge: all rows with slack
             place = np.where(state.z > 0.0, 0.5, np.inf)
-        alive &= np.abs(place - 0.5) < NEAR
+        alive &= np.abs(place - 0.5) < NEAR_BOX_LENGTHS
     n = len(problem.y)
     stored = size_of(problem.rows) * (int(alive.sum()) / max(1, n))
     rate = min(rate, most / max(1.0, stored))
@@ -98,7 +98,7 @@ def choose_rows(
 
 def most_values(parts: Parts) -> int:
     """Values that may be fetched at once; less where memory may be short, as with files."""
-    return VALUES if parts.far else VALUES // 8
+    return MAX_SAMPLE_VALUES if parts.far else MAX_SAMPLE_VALUES // 8
 
 
 class HeldSample:
@@ -109,13 +109,21 @@ class HeldSample:
         self.fetches = 0
         d = max(1, parts.n_features)
         a_row = max(1.0, census.values / max(1, census.rows))
-        self.most = max(1, int(min(most_values(parts) // a_row, max(FEWEST, PER_COLUMN * (d + 1)))))
+        self.most = max(
+            1,
+            int(
+                min(
+                    most_values(parts) // a_row,
+                    max(MIN_SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN * (d + 1)),
+                )
+            ),
+        )
         self._fetch(self.most / max(1, census.alive), None)
 
     @property
     def wants_diagonal(self) -> bool:
         """Whether free rows may be too few to tell the curvature of all columns."""
-        return self.most < 2 * ENOUGH * self.parts.n_features
+        return self.most < 2 * FREE_ROWS_PER_COLUMN * self.parts.n_features
 
     def _fetch(self, rate: float, kappa: float | None) -> None:
         most = most_values(self.parts) // max(1, self.parts.n_parts)
@@ -134,7 +142,7 @@ class HeldSample:
     def telling(self) -> bool:
         """Whether its optimum tells anything of that of all rows; few rows are merely separable."""
         m, d = self.problem.shape
-        return m >= TELLING * (d + 1) or m == self.census.alive
+        return m >= START_ROWS_PER_COLUMN * (d + 1) or m == self.census.alive
 
     def start(self, tol: float, seconds: float) -> tuple[np.ndarray, float]:
         """Its optimum (w, b)."""
@@ -152,10 +160,10 @@ class HeldSample:
         the rows in some such corners are few enough to be fetched."""
         c, weight = self.problem.c, self.weight
         z = np.abs(1.0 - self.problem.y * (scores(self.problem.rows, w) + b))
-        kappa = FIRST
-        while kappa < LAST:
+        kappa = MIN_FIRST_KAPPA
+        while kappa < MAX_FIRST_KAPPA:
             lost = z * np.maximum(0.5 - kappa * z, 0.0)
-            few = float(weight[kappa * z < CORNERS].sum()) <= self.most
+            few = float(weight[kappa * z < NEAR_CORNER_WIDTHS].sum()) <= self.most
             if few or float((c * weight) @ lost) <= tol * self.primal:
                 break
             kappa *= 1.2
@@ -168,11 +176,14 @@ class HeldSample:
     def fewer(self, free: int) -> bool:
         """Whether too few rows here are free, if ``free`` rows of the parts are."""
         known = len(self.share.free.which)
-        return known < STALE * min(free, self.most / (2 * NEAR)) and self.fetches < FETCHES
+        return (
+            known < STALE_FREE_SHARE * min(free, self.most / (2 * NEAR_BOX_LENGTHS))
+            and self.fetches < MAX_FETCHES
+        )
 
     def renew(self, free: int, kappa: float) -> None:
         """Fetch rows that are free now, or nearly so."""
-        self._fetch(self.most / (2.0 * NEAR * free), kappa)
+        self._fetch(self.most / (2.0 * NEAR_BOX_LENGTHS * free), kappa)
 
     def model(self, free: int, diagonal, stiffness: float, mu) -> Model:
         """The preconditioner where the parts stand now, if ``free`` rows of theirs are free.
@@ -182,11 +193,15 @@ class HeldSample:
         index = self.share.free.which
         s = self.share.free.s * self.weight[index]
         m, d = len(index), self.problem.shape[1]
-        if m > POINTS and d > COLUMNS:
-            some = np.random.default_rng(self.spec.seed).choice(m, POINTS, replace=False)
-            index, s, m = index[some], s[some], POINTS
+        if m > MAX_MODEL_FREE_ROWS and d > MAX_MATRIX_COLUMNS:
+            some = np.random.default_rng(self.spec.seed).choice(
+                m, MAX_MODEL_FREE_ROWS, replace=False
+            )
+            index, s, m = index[some], s[some], MAX_MODEL_FREE_ROWS
         s = s * (stiffness / max(float(s.sum()), np.finfo(float).tiny))
-        unseen = 0.5 * max(0.0, 1.0 - m / max(1, free)) * max(0.0, 1.0 - m / (ENOUGH * d))
+        unseen = (
+            0.5 * max(0.0, 1.0 - m / max(1, free)) * max(0.0, 1.0 - m / (FREE_ROWS_PER_COLUMN * d))
+        )
         D = np.ones(d) if not len(diagonal) else 1.0 + unseen * np.maximum(diagonal, 0.0)
         unseen = unseen if len(diagonal) else 0.0
         return Model(self.problem.rows, index, (1.0 - unseen) * s, D, stiffness, mu, self.spec)
