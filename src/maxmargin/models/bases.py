@@ -7,6 +7,7 @@ pipeline can be read: ``x0^2`` or ``r``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -16,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from ..core.kernels.kernels import Kernel, resolve_gamma
+from ..core.types import ArrayLike, MatrixLike
 
 FLOAT_DTYPES = (np.float64, np.float32)
 
@@ -25,13 +27,13 @@ class _Basis(TransformerMixin, BaseEstimator):
 
     _sparse = False
 
-    def fit(self, X, y=None):
+    def fit(self, X: MatrixLike, y: ArrayLike | None = None) -> Self:
         """Note the columns of X, and what the basis takes from the data."""
         X = validate_data(self, X, dtype=FLOAT_DTYPES, accept_sparse=self._sparse and "csr")
         self._learn(X)
         return self
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """φ(x) of every row."""
         check_is_fitted(self)
         X = validate_data(
@@ -39,7 +41,7 @@ class _Basis(TransformerMixin, BaseEstimator):
         )
         return self._phi(X)
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """A name for every column of φ."""
         check_is_fitted(self, "n_features_in_")
         return np.asarray(self._names(_check_feature_names_in(self, input_features)), dtype=object)
@@ -81,7 +83,7 @@ class PolarBasis(_Basis):
     (['r', 'theta'], [[2.0, 1.5708]])
     """
 
-    def __init__(self, center="origin"):
+    def __init__(self, center: Any = "origin"):
         self.center = center
 
     def _learn(self, X) -> None:
@@ -140,7 +142,7 @@ class PolynomialBasis(_Basis):
 
     _sparse = True
 
-    def __init__(self, degree=3, *, interaction_only=False, bias=False):
+    def __init__(self, degree: int = 3, *, interaction_only: bool = False, bias: bool = False):
         self.degree = degree
         self.interaction_only = interaction_only
         self.bias = bias
@@ -174,7 +176,7 @@ class QuadraticBasis(PolynomialBasis):
     [[-3.0, 9.0], [0.5, 0.25]]
     """
 
-    def __init__(self, *, interaction_only=False, bias=False):
+    def __init__(self, *, interaction_only: bool = False, bias: bool = False):
         self.interaction_only = interaction_only
         self.bias = bias
 
@@ -208,7 +210,13 @@ class RadialBasis(_Basis):
 
     _sparse = True
 
-    def __init__(self, centers=50, *, gamma="scale", random_state=0):
+    def __init__(
+        self,
+        centers: Any = 50,
+        *,
+        gamma: float | str = "scale",
+        random_state: int | np.random.RandomState | None = 0,
+    ):
         self.centers = centers
         self.gamma = gamma
         self.random_state = random_state
@@ -280,7 +288,7 @@ class FunctionBasis(_Basis):
     [[0.0, 0.0], [1.0, 0.841]]
     """
 
-    def __init__(self, phi: Callable | None = None, names=None):
+    def __init__(self, phi: Callable | None = None, names: Any = None):
         self.phi = phi
         self.names = names
 

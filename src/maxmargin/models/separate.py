@@ -13,11 +13,18 @@ from ..core.rows.rows import Rows, as_rows
 from ..core.solve.contract import Monitor
 from ..core.solve.many_class.form import solve_classes
 from ..core.solve.two_class.form import solve
+from ..core.types import ArrayLike, MatrixLike
 from .validation import EstimatorStandIn, check_training, one_of, positive
 
 
 def separability(
-    X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf, solver="auto"
+    X: MatrixLike,
+    y: ArrayLike,
+    *,
+    fit_intercept: bool = True,
+    tol: float = 1e-6,
+    max_seconds: float = np.inf,
+    solver: str = "auto",
 ) -> Separation:
     """Whether linear scores separate the classes of y, with proof either way.
 

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.certify.certificate import Certificate
+from ..core.types import ArrayLike, MatrixLike
 from .validation import check_known
 
 
-def verify(model, X, y, sample_weight=None, groups=None) -> Certificate:
+def verify(
+    model: Any,
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+) -> Certificate:
     """Recompute the certificate of ``model`` on (X, y) from nothing but its numbers.
 
     ``y`` is what the model's ``fit`` takes: labels, or preferences for a ranker.

@@ -37,7 +37,7 @@ class Display:
         self.view = view
 
     @classmethod
-    def of(cls, view, ax=None):
+    def of(cls, view: Any, ax: Any = None) -> Any:
         """A display of the view, drawn at once as scikit-learn's are.
 
         Without matplotlib it is not drawn yet; ``bokeh`` and ``svg`` can do it.
@@ -45,7 +45,7 @@ class Display:
         display = cls(view)
         return display if ax is None and find_spec("matplotlib") is None else display.plot(ax)
 
-    def plot(self, ax=None):
+    def plot(self, ax: Any = None) -> Any:
         """Draw with matplotlib, on ``ax`` if given; returns the display.
 
         A display of several pictures takes as many axes, or none.
@@ -73,7 +73,7 @@ class Display:
         self.figure_ = self.ax_[0].figure
         return self
 
-    def bokeh(self):
+    def bokeh(self) -> Any:
         """The same picture drawn by Bokeh: a figure, or a grid of figures, to be shown."""
         from .drawers.draw_bokeh import draw, draw_board
 

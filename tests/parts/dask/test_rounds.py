@@ -40,13 +40,12 @@ def test_answers_in_the_order_of_the_parts_and_their_sum(parts):
     assert parts.traffic.received == (3 + workers) * (16 + 24)
 
 
-def test_memories_are_per_fork(parts):
+def test_states_are_kept_until_they_are_forgotten(parts):
     parts.total(count, 5)
-    other = parts.fork()
-    assert other.total(count, 1)[0] == 3
     assert parts.total(count, 1)[0] == 18
-    assert parts.ask_one(2, count, 7)[0] == 7  # without a memory
-    other.close()
+    parts.forget()
+    assert parts.total(count, 1)[0] == 3
+    assert parts.ask_one(2, count, 7)[0] == 7  # without a state
 
 
 def test_what_a_task_raises_is_raised_here_and_the_parts_go_on(parts):

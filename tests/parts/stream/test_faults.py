@@ -93,7 +93,7 @@ def test_a_bad_line_of_svmlight(tmp_path):
     lines = [f"{i % 2} 1:{i} 3:1" for i in range(500)]
     lines[321] = "1 1:2 3:abc"
     (tmp_path / "x.svm").write_text("\n".join(lines) + "\n")
-    with pytest.raises(ValueError, match=r"x\.svm, row 322: '1 1:2 3:abc'"):
+    with pytest.raises(ValueError, match=r"x\.svm, row 322: .*'1 1:2 3:abc'"):
         fit_stream(LinearSVM(), tmp_path / "x.svm")
 
 

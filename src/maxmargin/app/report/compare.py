@@ -11,7 +11,8 @@ from .reproduce import reproduce
 from .words import count, percent, tiny
 
 COMPARISON_HEADINGS = [
-    "method", "basis", "accuracy", "± se", "p to best", "log-loss", "fit", "size", "gap", "separable",
+    "method", "basis", "accuracy", "± se", "p to best", "log-loss", "fit", "size", "gap",
+    "separable",
 ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...core.types import ArrayLike, MatrixLike
 from ...models.tune.compare import Comparison
 from ...models.tune.path import CPath
 from ...models.tune.search import CSearch
@@ -24,7 +25,14 @@ from .fit import fit_report
 from .path import path_report
 
 
-def write_report(result, path, X=None, y=None, *, name: str = "data") -> Path:
+def write_report(
+    result: Any,
+    path: Any,
+    X: MatrixLike | None = None,
+    y: ArrayLike | None = None,
+    *,
+    name: str = "data",
+) -> Path:
     """Write a page about a fitted classifier, a ``Comparison`` or a ``CPath``.
 
     One HTML file that loads nothing and runs nothing: what data, what was done, how good, how

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from ... import __version__
 from ...models.registry import ESTIMATORS
@@ -14,7 +15,7 @@ from .errors import ModelFileError, NotStorableError
 from .kinds import read_model, write_model
 
 
-def save(model, path) -> Path:
+def save(model: Any, path: Any) -> Path:
     """Write a fitted model to a file, whole or not at all.
 
     The format is described in docs/model-format.md: a header in JSON, the arrays as they are,
@@ -53,7 +54,7 @@ def save(model, path) -> Path:
     return Path(path)
 
 
-def load(path):
+def load(path: Any) -> Any:
     """Read a model that ``save`` or ``maxmargin fit`` has written.
 
     Nothing in the file is run.  A file that is truncated, altered, too new or no model at all

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -12,6 +15,7 @@ from ...core.problem.targets import OneOfK, Values
 from ...core.solve.closed_form.kernel_ridge import KernelSystem
 from ...core.solve.closed_form.ridge_path import LeaveOneOut
 from ...core.solve.threads import one_blas_thread
+from ...core.types import ArrayLike, MatrixLike
 from ..stored import RIDGE
 from ..validation import (
     ROW_CHECKS,
@@ -34,7 +38,16 @@ PREDICTION_BLOCK_VALUES = 1 << 22
 class _KernelRidge(BaseEstimator):
     """What the regression and the classifier share."""
 
-    def __init__(self, alpha=1.0, *, kernel="rbf", gamma="scale", degree=3, coef0=1.0, alphas=None):
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        alphas: ArrayLike | None = None,
+    ):
         self.alpha = alpha
         self.kernel = kernel
         self.gamma = gamma
@@ -148,7 +161,7 @@ class KernelRidge(RegressorMixin, _KernelRidge):
 
     _stored = RIDGE | {"_flat": "flag !"}
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to X (n, d), dense or sparse, or an (n, n) Gram matrix, and numbers y (n,) or
         (n, outputs)."""
         with all_or_nothing(self), one_blas_thread():
@@ -158,12 +171,18 @@ class KernelRidge(RegressorMixin, _KernelRidge):
             self._solve(X, _values(y), weight)
         return self
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """f(x) for every row."""
         F = self._scores(X)
         return F[:, 0] if self._flat else F
 
-    def leave_one_out(self, X, y, sample_weight=None, alphas=None) -> LeaveOneOut:
+    def leave_one_out(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        alphas: ArrayLike | None = None,
+    ) -> LeaveOneOut:
         """Errors on every row of the training data when it is left out: in closed form."""
         check_is_fitted(self)
         with one_blas_thread():
@@ -210,21 +229,21 @@ class KernelRidgeClassifier(ClassifierMixin, _KernelRidge):
 
     def __init__(
         self,
-        alpha=1.0,
+        alpha: float = 1.0,
         *,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=1.0,
-        alphas=None,
-        class_weight=None,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        alphas: ArrayLike | None = None,
+        class_weight: dict | str | None = None,
     ):
         super().__init__(
             alpha, kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, alphas=alphas
         )
         self.class_weight = class_weight
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to X (n, d), dense or sparse, or an (n, n) Gram matrix, and labels of any kind."""
         with all_or_nothing(self), one_blas_thread():
             X, classes, codes = check_training(self, X, y)
@@ -233,18 +252,24 @@ class KernelRidgeClassifier(ClassifierMixin, _KernelRidge):
             self._solve(X, OneOfK(codes, len(classes)), weight)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Scores aiming at 1 for the class and 0 for the others, (n, k); with two classes (n,),
         aiming at −1 and +1."""
         F = self._scores(X)
         return F[:, 0] if len(self.classes_) == 2 else F
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The class of the highest score."""
         f = self.decision_function(X)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
-    def leave_one_out(self, X, y, sample_weight=None, alphas=None) -> LeaveOneOut:
+    def leave_one_out(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        alphas: ArrayLike | None = None,
+    ) -> LeaveOneOut:
         """Errors on every row of the training data when it is left out: in closed form."""
         check_is_fitted(self)
         with one_blas_thread():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -9,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...core.kernels.gram_checks import check_gram, check_kernel
 from ...core.kernels.kernel_block import KernelPoints
 from ...core.kernels.kernels import Kernel, check_square, kernel_for
+from ...core.types import ArrayLike, MatrixLike
 from ..fitting import make_monitor, warn_unless_reached
 from ..reduction.votes import votes
 from ..stored import DUAL, LANDMARKS, SEEN, SOLVED, SUPPORT
@@ -127,22 +131,22 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        multiclass="pairs",
-        rank=None,
-        tol=1e-3,
-        cache_mb=200.0,
-        max_iter=100_000,
-        max_seconds=np.inf,
-        class_weight=None,
-        warm_start=False,
-        random_state=None,
-        verbose=0,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        multiclass: str = "pairs",
+        rank: int | None = None,
+        tol: float = 1e-3,
+        cache_mb: float = 200.0,
+        max_iter: int = 100_000,
+        max_seconds: float = np.inf,
+        class_weight: dict | str | None = None,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ):
         self.C = C
         self.kernel = kernel
@@ -160,7 +164,7 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to training points X (n, d), dense or sparse, or to an (n, n) Gram matrix."""
         with all_or_nothing(self):
             monitor = make_monitor(self)
@@ -211,7 +215,7 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
             self._expansion = Expansion.of(points, self.support_, self.dual_coef_.T)
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> np.ndarray:
         """Signed multipliers of the support vectors, one row per machine or class."""
         check_is_fitted(self)
         return self._form().dual_coef(self)
@@ -221,7 +225,7 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
             check_square(X)
         return self._form().recertify(self, X, codes, weight)
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """w·φ(x) + b for every row: positive on the side of ``classes_[1]``.
 
         With k classes (n, k): the score of every class; for ``multiclass="pairs"`` the number
@@ -234,7 +238,7 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
             return F[:, 0]
         return votes(F, len(self.classes_)) if self.multiclass == "pairs" else F
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The label of the side on which each row lies, or of the class with the best score."""
         f = self.decision_function(X)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -17,6 +19,7 @@ from ...core.kernels.kernels import check_precomputed, kernel_for
 from ...core.solve.perceptron.kernel_perceptron import KernelLearner, tally
 from ...core.solve.perceptron.passes import Halt, run_passes
 from ...core.solve.perceptron.updates import Rule
+from ...core.types import ArrayLike, MatrixLike
 from ..stored import PASSES, SEEN
 from ..validation import (
     all_or_nothing,
@@ -85,22 +88,22 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        kernel="rbf",
+        kernel: str | Callable = "rbf",
         *,
-        gamma="scale",
-        degree=3,
-        coef0=1.0,
-        cache_megabytes=64.0,
-        order="shuffle",
-        learning_rate=1.0,
-        margin=0.0,
-        average=False,
-        fit_intercept=True,
-        max_passes=1000,
-        tol=None,
-        pocket=False,
-        class_weight=None,
-        random_state=0,
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 1.0,
+        cache_megabytes: float = 64.0,
+        order: str = "shuffle",
+        learning_rate: float = 1.0,
+        margin: float = 0.0,
+        average: bool = False,
+        fit_intercept: bool = True,
+        max_passes: int = 1000,
+        tol: float | None = None,
+        pocket: bool = False,
+        class_weight: dict | str | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -118,7 +121,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def fit(self, X, y):
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
         """Train on X (n, d), dense or sparse, or on an (n, n) Gram matrix."""
         with all_or_nothing(self):
             plan = check_plan(self)
@@ -186,13 +189,13 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
             F[start : start + block] = K @ self.dual_coef_.T + self.intercept_
         return F
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """f(x): (n,) for two classes, positive for ``classes_[1]``; otherwise (n, k)."""
         check_is_fitted(self)
         F = self._scores(check_rows(self, X, reset=False))
         return F[:, 0] if len(self.classes_) == 2 else F
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The class of the highest score, the smaller label on a tie."""
         F = self.decision_function(X)
         return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]

@@ -12,6 +12,7 @@ from ...core.problem.problem import Bias, Problem, costs
 from ...core.rows.rows import as_rows, scores, sqnorms
 from ...core.solve.contract import Monitor
 from ...core.solve.two_class.form import solve
+from ...core.types import ArrayLike, MatrixLike
 from ..bias_column import about_bias, by_class, with_ones
 from ..validation import EstimatorStandIn, check_training, positive
 
@@ -19,7 +20,14 @@ from ..validation import EstimatorStandIn, check_training, positive
 MAX_DIFFERENCE_VALUES = 20_000_000
 
 
-def mistake_bound(X, y, *, fit_intercept=True, tol=1e-6, max_seconds=np.inf) -> MistakeBound:
+def mistake_bound(
+    X: MatrixLike,
+    y: ArrayLike,
+    *,
+    fit_intercept: bool = True,
+    tol: float = 1e-6,
+    max_seconds: float = np.inf,
+) -> MistakeBound:
     """R, γ and R²/γ²: the most updates a perceptron can make on (X, y), whatever the order.
 
     Two classes: γ is the largest margin of a hyperplane through the origin of (x, 1), the

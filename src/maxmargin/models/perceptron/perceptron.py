@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -17,6 +17,7 @@ from ...core.solve.perceptron.linear_perceptron import NO_LOG, LinearLearner, fr
 from ...core.solve.perceptron.passes import Halt, Run, run_passes
 from ...core.solve.perceptron.trace import trace_from
 from ...core.solve.perceptron.updates import PerceptronWeights, Rule, audit
+from ...core.types import ArrayLike, MatrixLike
 from ..labels import known_codes, stream_classes
 from ..stored import LINEAR, PASSES
 from ..validation import FLOAT_DTYPES, all_or_nothing, canonical, check_class_weight, check_rows
@@ -114,21 +115,21 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        order="shuffle",
+        order: str = "shuffle",
         *,
-        batch_size=1,
-        learning_rate=1.0,
-        margin=0.0,
-        average=False,
-        fit_intercept=True,
-        max_passes=1000,
-        tol=None,
-        pocket=False,
-        class_weight=None,
-        warm_start=False,
-        trace=False,
-        explain=False,
-        random_state=0,
+        batch_size: int = 1,
+        learning_rate: float = 1.0,
+        margin: float = 0.0,
+        average: bool = False,
+        fit_intercept: bool = True,
+        max_passes: int = 1000,
+        tol: float | None = None,
+        pocket: bool = False,
+        class_weight: dict | str | None = None,
+        warm_start: bool = False,
+        trace: bool = False,
+        explain: bool = False,
+        random_state: int | np.random.RandomState | None = 0,
     ):
         self.order = order
         self.batch_size = batch_size
@@ -153,7 +154,13 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     _average_sums: tuple[np.ndarray, np.ndarray]
     _clock: float
 
-    def fit(self, X, y, coef_init=None, intercept_init=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+    ) -> Self:
         """Train on X (n, d), dense or sparse, from zero or from the given weights."""
         with all_or_nothing(self):
             plan = check_plan(self)
@@ -169,7 +176,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self._account(learner, run, X, start, made)
         return self
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """One pass over the points given, going on from the present weights.
 
         The first call must name all ``classes``.  What ``fit`` knew of its training set
@@ -327,7 +334,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         if run.halt in (Halt.PASSES, Halt.INTERRUPTED):
             warnings.warn(farewell(self, start), ConvergenceWarning, stacklevel=3)
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """w·x + b: (n,) for two classes, positive for ``classes_[1]``; otherwise (n, k)."""
         check_is_fitted(self)
         rows = as_rows(check_rows(self, X, reset=False))
@@ -335,7 +342,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         F = np.column_stack([scores(rows, w) for w in W]) + b
         return F[:, 0] if len(self.classes_) == 2 else F
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The class of the highest score, the smaller label on a tie."""
         F = self.decision_function(X)
         return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]

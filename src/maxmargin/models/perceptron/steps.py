@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 from sklearn.utils import check_random_state
 
 from ...core.solve.perceptron.passes import orders
 from ...core.solve.perceptron.trace import Update, trace_from
+from ...core.types import ArrayLike, MatrixLike
 from .inputs import check_plan, training_set
 from .perceptron import Perceptron
 
 
-def perceptron_steps(X, y, **parameters) -> Iterator[Update]:
+def perceptron_steps(X: MatrixLike, y: ArrayLike, **parameters: Any) -> Iterator[Update]:
     """Yield every update of ``Perceptron(**parameters).fit(X, y)`` as it is made.
 
     Each ``Update`` has the ``point`` that violated (``points``, when a batch did), its

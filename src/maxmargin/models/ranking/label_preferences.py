@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
+from ...core.types import ArrayLike
 from ..labels import label_codes
 from .preference_tables import as_table, refuse_row, weights, whole_numbers
 
@@ -40,7 +42,7 @@ class LabelPairs:
         return list(zip(*columns, strict=True))
 
 
-def label_pairs(table, classes=None) -> LabelPairs:
+def label_pairs(table: Any, classes: ArrayLike | None = None) -> LabelPairs:
     """Pairs from a long table with rows (example, preferred class, other class[, weight]).
 
     >>> from maxmargin import label_pairs
@@ -59,7 +61,9 @@ def label_pairs(table, classes=None) -> LabelPairs:
     return LabelPairs(whole_numbers("pairs", "example", example), a, b, weight, known)
 
 
-def pairs_from_rankings(rankings: Iterable[Sequence], classes=None) -> LabelPairs:
+def pairs_from_rankings(
+    rankings: Iterable[Sequence], classes: ArrayLike | None = None
+) -> LabelPairs:
     """Pairs from one ranking per example: labels, best first, all or some of them.
 
     A tie is a list, tuple or set in place of a label: its members are not compared.
@@ -88,7 +92,7 @@ def pairs_from_rankings(rankings: Iterable[Sequence], classes=None) -> LabelPair
     return LabelPairs(np.array(example), a, b, np.ones(len(a)), known)
 
 
-def pairs_from_scores(scores, classes=None) -> LabelPairs:
+def pairs_from_scores(scores: ArrayLike, classes: ArrayLike | None = None) -> LabelPairs:
     """Pairs from an (n, k) matrix, larger is better; NaN is unknown, equal is not compared.
 
     Ranks, 1 for the best, are scores with their sign changed.  The columns of a frame name the
@@ -121,7 +125,7 @@ def pairs_from_scores(scores, classes=None) -> LabelPairs:
     return LabelPairs(example[order], preferred[order], other[order], weight, known)
 
 
-def pairs_from_labels(y, classes=None) -> LabelPairs:
+def pairs_from_labels(y: ArrayLike, classes: ArrayLike | None = None) -> LabelPairs:
     """Pairs (yᵢ, c) for every other class c: multiclass classification by the "sum" rule.
 
     >>> from maxmargin import pairs_from_labels
@@ -141,7 +145,7 @@ def pairs_from_labels(y, classes=None) -> LabelPairs:
     return LabelPairs(example, codes[example], every[wrong], np.ones(len(example)), known)
 
 
-def rankings_from_scores(scores, classes=None) -> np.ndarray:
+def rankings_from_scores(scores: ArrayLike, classes: ArrayLike | None = None) -> np.ndarray:
     """(n, k) labels, best first; equal scores in the order of the classes."""
     scores = np.asarray(scores, dtype=np.float64)
     known = np.arange(scores.shape[1]) if classes is None else np.asarray(classes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
@@ -14,6 +16,7 @@ from ...core.rows.class_products import score_chunks
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import ClassPoint
 from ...core.solve.ranking.form import LABEL_SOLVERS, solve_label_pairs
+from ...core.types import ArrayLike, MatrixLike
 from ..fitting import make_monitor, note, warn_unless_reached
 from ..stored import LINEAR, PAIRS, SOLVED
 from ..svm.two_class import kinds_of
@@ -76,17 +79,17 @@ class LabelRanker(BaseEstimator):
 
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        classes=None,
-        tol=1e-6,
-        max_iter=10_000,
-        max_seconds=np.inf,
-        fit_intercept=True,
-        solver="auto",
-        warm_start=False,
-        random_state=None,
-        verbose=0,
+        classes: ArrayLike | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        max_seconds: float = np.inf,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ):
         self.C = C
         self.classes = classes
@@ -99,7 +102,15 @@ class LabelRanker(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, sample_weight=None, *, rankings=None, scores=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        rankings: Any = None,
+        scores: ArrayLike | None = None,
+    ) -> Self:
         """Fit to examples X (n, d) and preferences, given in one of several forms.
 
         y : rows (example, preferred class, other class[, weight]), examples being row numbers of
@@ -167,23 +178,31 @@ class LabelRanker(BaseEstimator):
             alpha = repair_label_pairs(problem, np.where(slack, problem.c, 0.0))
         return certify_label_pairs(problem, self.coef_, self.intercept_, alpha)
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """(n, k): the score of every class."""
         check_is_fitted(self)
         rows = as_rows(check_rows(self, X, reset=False))
         return np.concatenate([s + self.intercept_ for _, s in score_chunks(rows, self.coef_)])
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The class ranked first."""
         f = self.decision_function(X)
         return self.classes_[f.argmax(axis=1)]
 
-    def rank(self, X):
+    def rank(self, X: MatrixLike) -> Any:
         """(n, k): the classes, best first; equal scores in the order of ``classes_``."""
         f = self.decision_function(X)
         return self.classes_[np.argsort(-f, axis=1, kind="stable")]
 
-    def score(self, X, y=None, sample_weight=None, *, rankings=None, scores=None):
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        rankings: Any = None,
+        scores: ArrayLike | None = None,
+    ) -> float:
         """The share of preferences that the model agrees with; ties count one half."""
         f = self.decision_function(X)
         pairs = read_pairs(f, y, rankings, scores, self.classes_)

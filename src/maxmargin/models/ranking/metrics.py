@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.rows.graded import Grades, by_score, tally
+from ...core.types import ArrayLike
 from .object_preferences import check_grades, check_pairs
 from .preference_tables import one_per_row
 
 
-def pair_accuracy(y, scores, groups=None, sample_weight=None) -> float:
+def pair_accuracy(
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """The share of pairs whose winner has the higher score; a tie of scores counts one half.
 
     ``y`` holds (winner, loser[, weight]) rows, or one grade per item: then all pairs of

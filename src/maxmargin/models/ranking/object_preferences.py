@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ...core.rows.graded import Grades, as_grades, between, by_score
+from ...core.types import ArrayLike
 from .preference_tables import as_table, refuse_row, weights, whole_numbers, within
 
 
-def pairs_from_grades(grades, groups=None) -> np.ndarray:
+def pairs_from_grades(grades: ArrayLike, groups: ArrayLike | None = None) -> np.ndarray:
     """All (winner, loser) rows that grades within groups imply: up to n²/4 of them.
 
     ``PairwiseRanker`` does not need the list: give it the grades.
@@ -22,7 +25,9 @@ def pairs_from_grades(grades, groups=None) -> np.ndarray:
     return np.column_stack(listed(grades))
 
 
-def pairs_from_comparisons(item_a, item_b, winner, items=None) -> tuple[np.ndarray, np.ndarray]:
+def pairs_from_comparisons(
+    item_a: Any, item_b: Any, winner: Any, items: Any = None
+) -> tuple[np.ndarray, np.ndarray]:
     """(winner, loser) rows from comparisons by name, and the items' names in row order.
 
     ``items`` names the rows of X; without it the items are sorted.

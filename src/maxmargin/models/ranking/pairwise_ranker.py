@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
@@ -18,6 +20,7 @@ from ...core.rows.rows import as_rows, scores, shape, size_of
 from ...core.solve.contract import Ending, Monitor, Point
 from ...core.solve.ranking.graded import solve_grades
 from ...core.solve.two_class.form import SOLVERS, solve
+from ...core.types import ArrayLike, MatrixLike
 from ..fitting import make_monitor, note, warn_unless_reached
 from ..stored import PAIRS, SEEN, SOLVED
 from ..svm.two_class import support_kinds
@@ -77,15 +80,15 @@ class PairwiseRanker(BaseEstimator):
 
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        tol=1e-6,
-        max_iter=10_000,
-        max_seconds=np.inf,
-        solver="auto",
-        warm_start=False,
-        random_state=None,
-        verbose=0,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        max_seconds: float = np.inf,
+        solver: str = "auto",
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ):
         self.C = C
         self.tol = tol
@@ -96,7 +99,13 @@ class PairwiseRanker(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, groups=None, sample_weight=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit to items X (n, d) and preferences y.
 
         y : rows (winner, loser[, weight]) of row numbers of X, as an array, a frame, a list or a
@@ -182,19 +191,25 @@ class PairwiseRanker(BaseEstimator):
             alpha = np.where(slack, problem.c, 0.0)
         return certify(problem, self.coef_, 0.0, alpha)
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """w·x for every row: the higher, the more preferred."""
         check_is_fitted(self)
         return scores(as_rows(check_rows(self, X, reset=False)), self.coef_)
 
     predict = decision_function
 
-    def rank(self, X, groups=None):
+    def rank(self, X: MatrixLike, groups: ArrayLike | None = None) -> Any:
         """Row numbers of X, best first; with ``groups``, group after group in sorted order."""
         f = self.decision_function(X)
         return np.lexsort((np.arange(len(f)), -f, group_codes(groups, len(f))))
 
-    def score(self, X, y, groups=None, sample_weight=None):
+    def score(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """The share of preferences that the model agrees with; ties count one half."""
         f = self.decision_function(X)
         preferences, weight = _read(f[:, None], y, groups, sample_weight)

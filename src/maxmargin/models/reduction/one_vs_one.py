@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import get_tags
 
+from ...core.types import MatrixLike
 from ..stored import REDUCED
 from .reduction import Guess, Reduction, confidence
 from .votes import votes
@@ -70,7 +71,9 @@ class OneVsOne(Reduction):
     _stored = REDUCED | {"_duels": "int q t !", "_known": "parts"}
     _chosen = ("pairs_", "_duels")  # classes, by their places: made again when read
 
-    def __init__(self, estimator, *, unknown=Guess, n_jobs=None, verbose=0):
+    def __init__(
+        self, estimator: Any, *, unknown: Any = Guess, n_jobs: int | None = None, verbose: int = 0
+    ):
         self.estimator = estimator
         self.unknown = unknown
         self.n_jobs = n_jobs
@@ -97,7 +100,7 @@ class OneVsOne(Reduction):
     def _seen_by(self, place: int, X):
         return X if self._known is None else X[:, self._known[place]]
 
-    def duels(self, X):
+    def duels(self, X: MatrixLike) -> Any:
         """(n, k(k − 1)/2) scores: positive where the second of the pair in ``pairs_`` wins."""
         return self._ask(X, confidence)
 

@@ -73,7 +73,15 @@ class OneVsRest(Reduction):
     _stored = REDUCED | {"_own": "int o !"}
     _chosen = ("positives_", "_own")  # classes, by their places: made again when read
 
-    def __init__(self, estimator, *, unknown=Guess, rest=None, n_jobs=None, verbose=0):
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        unknown: Any = Guess,
+        rest: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ):
         self.estimator = estimator
         self.unknown = unknown
         self.rest = rest

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
+from ...core.types import ArrayLike, MatrixLike
 from ..validation import all_or_nothing, check_rows, check_training, check_weights
 from .fit_many import fit_many
 
@@ -34,7 +35,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
     n_jobs: int | None
     verbose: int
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit all classifiers to X (n, d), dense or sparse, and labels y of any kind."""
         with all_or_nothing(self):
             _check_base(self)
@@ -84,19 +85,19 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
     def _claimed(self, answers) -> np.ndarray:
         """(n, k) from the answers: which classes claim the point."""
 
-    def claims(self, X):
+    def claims(self, X: MatrixLike) -> Any:
         """(n, k) booleans: which classes claim each row.
 
         A row with exactly one claim is decided.  All others are what ``unknown`` names.
         """
         return self._claimed(self._ask(X, confidence))
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """(n, k): the class with the most wins; (n,) for two, positive for ``classes_[1]``."""
         answers = self._ask(X, confidence)
         return answers[:, 0] if len(self.classes_) == 2 else self._contest(answers)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The class of each row, or the label ``unknown`` where it was given and none is sure."""
         answers = self._ask(X, confidence)
         claimed = self._claimed(answers)
@@ -108,7 +109,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
         winner[~decided] = UNDECIDED
         return label(self.classes_, winner, self.unknown)
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows whose label is predicted.  Undecided rows count as errors."""
         if self.unknown is Guess:
             return super().score(X, y, sample_weight)
@@ -116,17 +117,17 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
         return float(np.average(right, weights=sample_weight))
 
     @property
-    def coef_(self):
+    def coef_(self) -> np.ndarray:
         """(number of classifiers, d): the weights of ``estimators_``, where they have some."""
         return np.vstack([model.coef_ for model in self.estimators_])
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> np.ndarray:
         """(number of classifiers,): the biases of ``estimators_``, where they have some."""
         return np.concatenate([np.ravel(model.intercept_) for model in self.estimators_])
 
     @property
-    def certificates_(self):
+    def certificates_(self) -> Any:
         """The certificates of ``estimators_``, where they have some."""
         return [model.certificate_ for model in self.estimators_]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
@@ -19,6 +19,7 @@ from ...core.certify.fisher import FisherCriterion
 from ...core.solve.closed_form.discriminant import Directions, directions, recertify
 from ...core.solve.closed_form.within import Spread, spread_within
 from ...core.solve.threads import one_blas_thread
+from ...core.types import ArrayLike, MatrixLike
 from ..fitting import linear_scores
 from ..stored import LINEAR
 from ..validation import all_or_nothing, check_rows, check_training, check_weights, count, one_of
@@ -87,11 +88,11 @@ class FisherDiscriminant(
     def __init__(
         self,
         *,
-        covariance="within",
-        shrinkage=None,
-        threshold="priors",
-        priors=None,
-        n_components=None,
+        covariance: str = "within",
+        shrinkage: float | str | None = None,
+        threshold: str = "priors",
+        priors: ArrayLike | None = None,
+        n_components: int | None = None,
     ):
         self.covariance = covariance
         self.shrinkage = shrinkage
@@ -110,7 +111,7 @@ class FisherDiscriminant(
     explained_variance_ratio_: np.ndarray
     certificate_: FisherCriterion
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""
         with all_or_nothing(self), one_blas_thread():
             one_of("covariance", self.covariance, ["within", "none"])
@@ -211,28 +212,28 @@ class FisherDiscriminant(
     def _n_features_out(self) -> int:
         return self.scalings_.shape[1]
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Project on the directions: (n, components), centred at the mean of the means."""
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
         return np.asarray(X @ self.scalings_) - self.xbar_ @ self.scalings_
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """The logarithm of each class's share at x, (n, k), up to a constant per row; with two
         classes (n,), the log-odds of ``classes_[1]``."""
         return linear_scores(self, X)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The most probable class."""
         f = self.decision_function(X)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Probabilities of the classes, if each is normal with covariance Σ."""
         f = self.decision_function(X)
         return np.column_stack([expit(-f), expit(f)]) if f.ndim == 1 else softmax(f, axis=1)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Logarithms of ``predict_proba``, without underflow."""
         f = self.decision_function(X)
         return log_softmax(np.column_stack([np.zeros_like(f), f]) if f.ndim == 1 else f, axis=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -20,6 +21,7 @@ from ...core.rows.design import Design
 from ...core.solve.closed_form.least_squares import RidgeWeights, describe, least_squares, side
 from ...core.solve.closed_form.ridge_path import LeaveOneOut, coefficients, leave_one_out, spectrum
 from ...core.solve.threads import one_blas_thread
+from ...core.types import ArrayLike, MatrixLike
 from ..fitting import linear_scores
 from ..stored import LINEAR
 from ..validation import (
@@ -100,13 +102,20 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         "certificate_": "NormalEquations",
     }
 
-    def __init__(self, alpha=0.0, *, alphas=None, fit_intercept=True, class_weight=None):
+    def __init__(
+        self,
+        alpha: float = 0.0,
+        *,
+        alphas: ArrayLike | None = None,
+        fit_intercept: bool = True,
+        class_weight: dict | str | None = None,
+    ):
         self.alpha = alpha
         self.alphas = alphas
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""
         with all_or_nothing(self), one_blas_thread():
             alpha = at_least_zero("alpha", self.alpha)
@@ -182,7 +191,13 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
             return known, B if design.root is None else B * design.root[:, None]
         return known, gradient(design, targets, None, offset, 0.0).W
 
-    def leave_one_out(self, X, y, sample_weight=None, alphas=None) -> LeaveOneOut:
+    def leave_one_out(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        alphas: ArrayLike | None = None,
+    ) -> LeaveOneOut:
         """Errors on every row of the training data when it is left out, for ``alphas`` or the α
         of the fit: in closed form, without fitting again."""
         check_is_fitted(self)
@@ -204,12 +219,12 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
                 design, targets, self.coef_.T, offset, self.alpha_, system, length
             )
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Scores W x + b, (n, k), aiming at 1 for the class and 0 for the others; with two
         classes (n,), aiming at −1 and +1."""
         return linear_scores(self, X)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The class of the highest score."""
         f = self.decision_function(X)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]

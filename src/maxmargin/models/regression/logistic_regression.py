@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from scipy.special import log_expit, log_softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,6 +17,7 @@ from ...core.problem.problem import Bias, Problem, costs
 from ...core.rows.rows import as_rows
 from ...core.solve.softmax.form import LOGISTIC_SOLVERS, certify_logistic, solve_logistic
 from ...core.solve.softmax.path_state import PathState
+from ...core.types import ArrayLike, MatrixLike
 from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
 from ..stored import LINEAR, SOLVED
 from ..validation import (
@@ -85,17 +88,17 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        tol=1e-6,
-        max_iter=10_000,
-        max_seconds=np.inf,
-        fit_intercept=True,
-        class_weight=None,
-        solver="auto",
-        warm_start=False,
-        random_state=None,
-        verbose=0,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        max_seconds: float = np.inf,
+        fit_intercept: bool = True,
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ):
         self.C = C
         self.tol = tol
@@ -108,7 +111,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to training points X (n, d), dense or sparse, and labels y of any kinds."""
         with all_or_nothing(self):
             X, classes, codes = check_training(self, X, y)
@@ -161,23 +164,23 @@ class LogisticRegression(ClassifierMixin, BaseEstimator):
             return certify_softmax(problem, self.coef_, self.intercept_)
         return certify_logistic(problem, self.coef_[0], float(self.intercept_[0]))
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Scores: w·x + b as (n,) for two classes, one column per class for more."""
         return linear_scores(self, X)
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The most probable label of every row."""
         s = self.decision_function(X)
         return self.classes_[(s > 0).astype(int) if s.ndim == 1 else s.argmax(axis=1)]
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """log p of every row and class, accurate however small p is."""
         s = self.decision_function(X)
         if s.ndim == 1:
             return np.column_stack([log_expit(-s), log_expit(s)])
         return log_softmax(s, axis=1)
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """p of every row and class."""
         return np.exp(self.predict_log_proba(X))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.problem.problem import Bias
+from ...core.types import ArrayLike, MatrixLike
 from ..fitting import linear_scores, make_monitor, warn_unless_reached
 from ..reduction.votes import votes
 from ..stored import DUAL, LINEAR, SOLVED, STREAMED, SUPPORT
@@ -106,20 +109,20 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        C=1.0,
+        C: float = 1.0,
         *,
-        loss="hinge",
-        multiclass="max",
-        tol=1e-6,
-        max_iter=10_000,
-        max_seconds=np.inf,
-        fit_intercept=True,
-        penalize_bias=False,
-        class_weight=None,
-        solver="auto",
-        warm_start=False,
-        random_state=None,
-        verbose=0,
+        loss: str = "hinge",
+        multiclass: str = "max",
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        max_seconds: float = np.inf,
+        fit_intercept: bool = True,
+        penalize_bias: bool = False,
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ):
         self.C = C
         self.loss = loss
@@ -135,7 +138,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""
         with all_or_nothing(self):
             X, classes, codes = check_training(self, X, y)
@@ -167,7 +170,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         return bool(self.fit_intercept and self.penalize_bias)
 
     @property
-    def dual_coef_(self):
+    def dual_coef_(self) -> np.ndarray:
         """Signed multipliers of the support vectors: ``coef_ == dual_coef_ @ X[support_]``."""
         check_is_fitted(self)
         if not hasattr(self, "alpha_"):
@@ -180,7 +183,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
     def _recertify(self, X, codes, weight):
         return self._form().recertify(self, X, codes, weight)
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """w·x + b for every row: positive on the side of ``classes_[1]``.
 
         With k classes (n, k): the score of every class; for ``multiclass="pairs"`` the number
@@ -190,12 +193,12 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         duels = f.ndim == 2 and self.multiclass == "pairs"
         return votes(f, len(self.classes_)) if duels else f
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """The label of the side on which each row lies, or of the class with the best score."""
         f = self.decision_function(X)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
-    def signed_distance(self, X):
+    def signed_distance(self, X: MatrixLike) -> np.ndarray:
         """γ = (w·x + b)/‖w‖: the distance of each row to the hyperplane, with its side's sign.
 
         With k classes (n, k): the smallest distance, with its sign, to the hyperplanes where

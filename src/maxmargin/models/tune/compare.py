@@ -21,6 +21,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from ...core.certify.separability import NotSeparableError
+from ...core.types import ArrayLike, MatrixLike
 from ..registry import METHODS, Method, Shape
 from ..separate import separability
 from ..validation import EstimatorStandIn, check_training
@@ -88,7 +89,7 @@ class Comparison:
     def table(self) -> str:
         return as_text(self.rows) if self.rows else "nothing compared"
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """The rows as a pandas DataFrame."""
         return as_frame(self.rows)
 
@@ -103,17 +104,17 @@ class Comparison:
 
 
 def compare(
-    X,
-    y,
-    methods="all",
-    bases="all",
+    X: MatrixLike,
+    y: ArrayLike,
+    methods: Any = "all",
+    bases: Any = "all",
     *,
-    cv=5,
-    inner_cv=3,
-    groups=None,
-    random_state=0,
+    cv: Any = 5,
+    inner_cv: Any = 3,
+    groups: ArrayLike | None = None,
+    random_state: int | np.random.RandomState | None = 0,
     on_row: Callable[[Record], None] | None = None,
-    verbose=0,
+    verbose: int = 0,
 ) -> Comparison:
     """Compare methods and bases by nested cross-validation; Ctrl-C keeps what is done.
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
 
+from ...core.types import ArrayLike, MatrixLike
 from ..kernel.kernel_svm import KernelSVM
 from .search import CSearch
 
 
-class KernelSVMCV(CSearch, KernelSVM):
+class KernelSVMCV(CSearch, KernelSVM):  # type: ignore[override]
     """``KernelSVM`` with C chosen by cross-validation along a warm-started path.
 
     ``gamma="scale"`` is that of the rows of each fit.  A Gram matrix that was computed before
@@ -47,26 +51,26 @@ class_weight, random_state, verbose :
 
     def __init__(
         self,
-        Cs=7,
+        Cs: ArrayLike | int = 7,
         *,
-        cv=5,
-        scoring=None,
-        rule="best",
-        tol_cv=1e-2,
-        n_jobs=None,
-        kernel="rbf",
-        gamma="scale",
-        degree=3,
-        coef0=0.0,
-        multiclass="pairs",
-        rank=None,
-        tol=1e-3,
-        cache_mb=200.0,
-        max_iter=100_000,
-        max_seconds=np.inf,
-        class_weight=None,
-        random_state=None,
-        verbose=0,
+        cv: Any = 5,
+        scoring: str | Callable | None = None,
+        rule: str = "best",
+        tol_cv: float = 1e-2,
+        n_jobs: int | None = None,
+        kernel: str | Callable = "rbf",
+        gamma: float | str = "scale",
+        degree: int = 3,
+        coef0: float = 0.0,
+        multiclass: str = "pairs",
+        rank: int | None = None,
+        tol: float = 1e-3,
+        cache_mb: float = 200.0,
+        max_iter: int = 100_000,
+        max_seconds: float = np.inf,
+        class_weight: dict | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ):
         self.Cs = Cs
         self.cv = cv
@@ -88,7 +92,13 @@ class_weight, random_state, verbose :
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose C by cross-validation, then fit to all of X (n, d) and y."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from ...core.types import ArrayLike
 from ..svm.linear_svm import LinearSVM
 from .search import CSearch
 
 
-class LinearSVMCV(CSearch, LinearSVM):
+class LinearSVMCV(CSearch, LinearSVM):  # type: ignore[override]
     """``LinearSVM`` with C chosen by cross-validation along a warm-started path.
 
     Every fold is solved for all C upwards, each fit starting from the last, to a certified gap
@@ -60,24 +64,24 @@ solver, random_state, verbose :
 
     def __init__(
         self,
-        Cs=13,
+        Cs: ArrayLike | int = 13,
         *,
-        cv=5,
-        scoring=None,
-        rule="best",
-        tol_cv=1e-3,
-        n_jobs=None,
-        loss="hinge",
-        multiclass="max",
-        tol=1e-6,
-        max_iter=10_000,
-        max_seconds=np.inf,
-        fit_intercept=True,
-        penalize_bias=False,
-        class_weight=None,
-        solver="auto",
-        random_state=None,
-        verbose=0,
+        cv: Any = 5,
+        scoring: str | Callable | None = None,
+        rule: str = "best",
+        tol_cv: float = 1e-3,
+        n_jobs: int | None = None,
+        loss: str = "hinge",
+        multiclass: str = "max",
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        max_seconds: float = np.inf,
+        fit_intercept: bool = True,
+        penalize_bias: bool = False,
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ):
         self.Cs = Cs
         self.cv = cv

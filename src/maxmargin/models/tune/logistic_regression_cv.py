@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
+from ...core.types import ArrayLike
 from ..regression.logistic_regression import LogisticRegression
 from .search import CSearch
 
 
-class LogisticRegressionCV(CSearch, LogisticRegression):
+class LogisticRegressionCV(CSearch, LogisticRegression):  # type: ignore[override]
     """``LogisticRegression`` with C chosen by cross-validation along a warm-started path.
 
     Every fold is solved for all C upwards, each fit starting from the last; the final fit on all
@@ -51,21 +55,21 @@ class LogisticRegressionCV(CSearch, LogisticRegression):
 
     def __init__(
         self,
-        Cs=13,
+        Cs: ArrayLike | int = 13,
         *,
-        cv=5,
-        scoring=None,
-        rule="best",
-        tol_cv=1e-3,
-        n_jobs=None,
-        tol=1e-6,
-        max_iter=10_000,
-        max_seconds=np.inf,
-        fit_intercept=True,
-        class_weight=None,
-        solver="auto",
-        random_state=None,
-        verbose=0,
+        cv: Any = 5,
+        scoring: str | Callable | None = None,
+        rule: str = "best",
+        tol_cv: float = 1e-3,
+        n_jobs: int | None = None,
+        tol: float = 1e-6,
+        max_iter: int = 10_000,
+        max_seconds: float = np.inf,
+        fit_intercept: bool = True,
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
     ):
         self.Cs = Cs
         self.cv = cv

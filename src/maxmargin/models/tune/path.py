@@ -20,6 +20,7 @@ from sklearn import config_context
 from sklearn.base import clone, is_classifier
 
 from ...core.solve.threads import one_blas_thread
+from ...core.types import ArrayLike, MatrixLike
 from ..reduction.fit_many import interrupts
 from ..svm.linear_svm import LinearSVM
 from ..validation import check_weights
@@ -69,7 +70,7 @@ class CPath:
         return [getattr(model, "intercept_", None) for model in self.models]
 
     @property
-    def best(self):
+    def best(self) -> Any:
         """The model with the lowest training error, at the smallest C that has it.
 
         To choose a C for new data use cross-validation: ``LinearSVMCV``.
@@ -84,7 +85,7 @@ class CPath:
     def table(self) -> str:
         return as_text(self.rows)
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """The rows as a pandas DataFrame."""
         return as_frame(self.rows)
 
@@ -105,7 +106,14 @@ class CPath:
 
 
 def c_path(
-    estimator, X, y, Cs="auto", sample_weight=None, *, stop=True, fit_params: Mapping | None = None
+    estimator: Any,
+    X: MatrixLike,
+    y: ArrayLike,
+    Cs: ArrayLike | int = "auto",
+    sample_weight: ArrayLike | None = None,
+    *,
+    stop: Any = True,
+    fit_params: Mapping | None = None,
 ) -> CPath:
     """Fit ``estimator`` along increasing C, each fit starting from the last.
 

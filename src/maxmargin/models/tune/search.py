@@ -14,13 +14,14 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from ...core.types import ArrayLike, MatrixLike
 from ..validation import all_or_nothing, one_of, positive
 from .best import CHOICE_RULES, best_index
 from .checked_data import CheckedData, checked
@@ -76,7 +77,13 @@ class CSearch:
         """The C chosen; what the methods of the tuned estimator call C."""
         return self.C_
 
-    def fit(self, X, y, sample_weight=None, groups=None):
+    def fit(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Choose C by cross-validation, then fit to all of X (n, d) and y.
 
         ``groups`` go to the splitter; ``sample_weight`` to every fit and to the scorer.
@@ -97,14 +104,14 @@ class CSearch:
             self._tell_of_interrupt(search.complete)
         return self
 
-    def plain(self):
+    def plain(self) -> Any:
         """The tuned estimator with the C chosen, fitted, as if the search had never been."""
         model = self._model(self.tol).set_params(C=self.C_, warm_start=False)
         left = {*self.get_params(deep=False), *SEARCH_ATTRIBUTES}
         vars(model).update({k: v for k, v in vars(self).items() if k not in left})
         return model
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The score by which C was chosen, on any data: accuracy unless ``scoring`` says other."""
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         return _scorer(self.scoring)(self, X, y, **given)

@@ -11,11 +11,13 @@ import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import train_test_split
 
+from ...core.types import ArrayLike
 from ..svm.linear_svm import LinearSVM
 from ..validation import one_of
 from .linear_svm_cv import LinearSVMCV
@@ -49,7 +51,7 @@ class TextExperiment:
     def table(self) -> str:
         return as_text(self.rows)
 
-    def to_frame(self):
+    def to_frame(self) -> Any:
         """The rows as a pandas DataFrame."""
         return as_frame(self.rows)
 
@@ -68,16 +70,16 @@ class TextExperiment:
 
 def text_experiment(
     sentences: Sequence[str],
-    labels,
-    Cs=SENTIMENT_CS,
+    labels: Any,
+    Cs: ArrayLike | int = SENTIMENT_CS,
     *,
     words: int = MAX_VOCABULARY_WORDS,
     vocabulary: str = "all",
     test_size: int | float = 500,
-    cv=5,
+    cv: Any = 5,
     tol: float = 1e-6,
     n_jobs: int | None = None,
-    random_state=0,
+    random_state: int | np.random.RandomState | None = 0,
 ) -> TextExperiment:
     """Split, count words, follow C, choose C on the training part, and test.
 
@@ -116,7 +118,7 @@ def text_experiment(
     return TextExperiment(rows, model, vectorizer, 1.0 - float(model.score(Z, y_test)))
 
 
-def read_sentences(path) -> tuple[list[str], np.ndarray]:
+def read_sentences(path: Any) -> tuple[list[str], np.ndarray]:
     """Sentences and labels from files of lines ``sentence<TAB>0 or 1``, plain or gzipped.
 
     ``path`` is a file such as ``full_set.txt``, or a folder with the three files

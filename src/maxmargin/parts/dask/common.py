@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from contextlib import closing, nullcontext
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
+from ...core.types import ArrayLike, MatrixLike
 from ...models.validation import all_or_nothing
 from ..fit import OF_EVERY_ROW, check_possible, fit_estimator, warn
 from .inputs import DaskData, is_dask, labels, matched, numbers, spread_out, whole_rows
@@ -39,7 +40,7 @@ class OnDask:
     warm_start: bool
     class_weight: Any
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to a Dask array or dataframe X and labels y, on the current client's cluster.
 
         Without a client a LocalCluster is started, and closed when the fit is done.
@@ -93,7 +94,7 @@ class OnDask:
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_kept"}
 
-    def plain(self):
+    def plain(self) -> Any:
         """The estimator of ``maxmargin`` that this one is on a cluster, as fitted.
 
         Parameters, coefficients, certificate, history and names are the same; it knows nothing of
@@ -107,17 +108,17 @@ class OnDask:
         vars(model).update({k: v for k, v in vars(self).items() if k not in left})
         return model
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Accuracy, as in memory; of a Dask collection only numbers of each class come here."""
         if not is_dask(X):
             return super().score(X, y, sample_weight)  # type: ignore[misc]
         return self._judged("accuracy", X, y, sample_weight)
 
-    def decision_function(self, X):
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
         """As in memory; for a Dask collection a Dask array, computed when asked."""
         return self._lazily(super().decision_function, X)  # type: ignore[misc]
 
-    def predict(self, X):
+    def predict(self, X: MatrixLike) -> np.ndarray:
         """As in memory; for a Dask collection a Dask array, computed when asked."""
         return self._lazily(super().predict, X)  # type: ignore[misc]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from contextlib import closing
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.solve.closed_form.ridge_path import LeaveOneOut
 from ...core.solve.threads import one_blas_thread
+from ...core.types import ArrayLike, MatrixLike
 from ...models.perceptron import perceptron
 from ...models.regression import fisher, least_squares, logistic_regression
 from ...models.svm import linear_svm
@@ -38,17 +40,23 @@ class LogisticRegression(OnDask, logistic_regression.LogisticRegression):
     the model that all steps share.
     """
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         return self._lazily(super().predict_proba, X)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         return self._lazily(super().predict_log_proba, X)
 
 
 class LeastSquaresClassifier(OnDask, least_squares.LeastSquaresClassifier):
     """``maxmargin.LeastSquaresClassifier`` on a cluster; ``alphas`` for up to 2,000 features."""
 
-    def leave_one_out(self, X, y, sample_weight=None, alphas=None) -> LeaveOneOut:
+    def leave_one_out(
+        self,
+        X: MatrixLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        alphas: ArrayLike | None = None,
+    ) -> LeaveOneOut:
         """As in memory; of Dask collections, without the ``scores`` of single rows."""
         if not is_dask(X):
             return super().leave_one_out(X, y, sample_weight, alphas)
@@ -70,13 +78,13 @@ class LeastSquaresClassifier(OnDask, least_squares.LeastSquaresClassifier):
 class FisherDiscriminant(OnDask, fisher.FisherDiscriminant):
     """``maxmargin.FisherDiscriminant`` on a cluster."""
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
         return self._lazily(super().predict_proba, X)
 
-    def predict_log_proba(self, X):
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         return self._lazily(super().predict_log_proba, X)
 
-    def transform(self, X):
+    def transform(self, X: MatrixLike) -> np.ndarray:
         """Coordinates along the directions; for a Dask collection a Dask array."""
         return self._lazily(super().transform, X)
 
@@ -90,6 +98,6 @@ class Perceptron(OnDask, perceptron.Perceptron):
 
     _weigh_classes = False
 
-    def fit(self, X, y):  # type: ignore[override]
+    def fit(self, X: MatrixLike, y: ArrayLike) -> Self:  # type: ignore[override]
         """Fit to a Dask array or dataframe X and labels y; there are no weights of rows."""
         return super().fit(X, y)

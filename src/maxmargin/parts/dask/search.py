@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.solve.contract import Ending
+from ...core.types import ArrayLike, MatrixLike
 from ...models.tune import linear_svm_cv, logistic_regression_cv
 from ...models.tune.best import CHOICE_RULES, best_index
 from ...models.tune.folds import FoldProgress
@@ -48,7 +49,13 @@ class CPath(NamedTuple):
     models: list
 
 
-def c_path(estimator, X, y, Cs=13, sample_weight=None) -> CPath:
+def c_path(
+    estimator: Any,
+    X: MatrixLike,
+    y: ArrayLike,
+    Cs: ArrayLike | int = 13,
+    sample_weight: ArrayLike | None = None,
+) -> CPath:
     """Fit an estimator of maxmargin.spread for every C upwards, each from the last.
 
     Interrupted from the keyboard it warns, and returns the models there are, if there are any.
@@ -101,7 +108,7 @@ class OnDaskCV(OnDask, CSearch):
 
     random_state: Any
 
-    def fit(self, X, y, sample_weight=None):  # type: ignore[override]
+    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # type: ignore[override]
         """Choose C, then fit, on the current client's cluster."""
         with all_or_nothing(self), some_client() as (client, where):
             grid, folds = check_cs(self.Cs), count("cv", self.cv)
@@ -136,25 +143,25 @@ class OnDaskCV(OnDask, CSearch):
         self.best_score_ = float(self.scores_[:, self.best_index_].mean())
         self.cv_results_ = search_results(grid, *told)
 
-    def plain(self):
+    def plain(self) -> Any:
         """The estimator of ``maxmargin`` with the C chosen, as if the search had never been."""
         check_is_fitted(self)
         return CSearch.plain(self).plain()
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The score by which C was chosen; of a Dask collection blocks tell what adds up to it."""
         if not is_dask(X):
             return CSearch.score(self, X, y, sample_weight)
         return self._judged(self.scoring, X, y, sample_weight)
 
 
-class LinearSVMCV(OnDaskCV, linear_svm_cv.LinearSVMCV):
+class LinearSVMCV(OnDaskCV, linear_svm_cv.LinearSVMCV):  # type: ignore[override]
     """``maxmargin.LinearSVMCV`` on a cluster; see ``OnDaskCV`` for what ``scoring`` may be."""
 
     _tuned = LinearSVM
 
 
-class LogisticRegressionCV(OnDaskCV, logistic_regression_cv.LogisticRegressionCV):
+class LogisticRegressionCV(OnDaskCV, logistic_regression_cv.LogisticRegressionCV):  # type: ignore[override]
     """``maxmargin.LogisticRegressionCV`` on a cluster; see ``OnDaskCV`` for ``scoring``."""
 
     _tuned = LogisticRegression

@@ -7,12 +7,19 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from ...core.types import ArrayLike, MatrixLike
 from ..verify import is_verified_by_parts, names_of_proofs, need_same, verify_parts
 from .inputs import spread_out
 from .optional_dask import some_client
 
 
-def verify(model: Any, X, y, sample_weight=None, tol=None):
+def verify(
+    model: Any,
+    X: MatrixLike,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    tol: float | None = None,
+) -> Any:
     """The certificate of a fitted LinearSVM, LogisticRegression or closed form on Dask collections.
 
     As ``maxmargin.verify`` in memory: where the multipliers stored with the model, or rebuilt from

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
+from ...core.types import ArrayLike
 from .arrays import Npy, Npz
 from .columns import kind_of
 from .fingerprints import FileFingerprints
@@ -48,7 +49,15 @@ class ChunkSource(Protocol):
         ...
 
 
-def open_source(data, y=None, *, target=None, weights=None, format=None, dtype=None):
+def open_source(
+    data: Any,
+    y: ArrayLike | None = None,
+    *,
+    target: Any = None,
+    weights: Any = None,
+    format: str | None = None,
+    dtype: Any = None,
+) -> Any:
     """A source of chunks for ``fit_stream``.
 
     ``data``: the path of a file or folder, a pattern like ``"part-*.csv"``, a list of paths;

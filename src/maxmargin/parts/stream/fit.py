@@ -30,7 +30,15 @@ from .rows import StreamedRows
 from .sample import StreamSample
 
 
-def fit_stream(estimator, source, *, memory="1GB", checkpoint=None, resume=False, told=None):
+def fit_stream(
+    estimator: Any,
+    source: Any,
+    *,
+    memory: Any = "1GB",
+    checkpoint: Any = None,
+    resume: bool = False,
+    told: Any = None,
+) -> Any:
     """Fit ``estimator`` to a source of chunks that may be larger than memory; returns it.
 
     The optimum and its certificate are those of ``estimator.fit`` on all rows at once, within the

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sklearn.utils.validation import check_is_fitted
 
 from ..files.sources import open_source
@@ -13,7 +15,7 @@ from .memory_limit import parse_memory
 from .progress import StreamProgress
 
 
-def verify_stream(model, source, *, memory="1GB", tol=None):
+def verify_stream(model: Any, source: Any, *, memory: Any = "1GB", tol: float | None = None) -> Any:
     """Recompute the certificate of a LinearSVM, LogisticRegression or closed form from a source.
 
     ``source`` and ``memory`` are as in ``fit_stream``, and the rows those of the fit, in its

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from sklearn.pipeline import Pipeline
 
+from ...core.types import ArrayLike, MatrixLike
 from ..display import Display
 from ..geometry.plane import Kind
 from ..scene import Board
@@ -75,16 +77,16 @@ class BasisDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        pipeline,
-        X,
-        y,
+        pipeline: Any,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
         features: Sequence[int | str] | None = None,
         plane: Kind = "auto",
         feature_names: Sequence[str] | None = None,
         grid: int = 200,
-        ax=None,
-    ):
+        ax: Any = None,
+    ) -> Self:
         """Draw a fitted Pipeline of a basis and a classifier.
 
         Parameters

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
 from ...core.solve.threads import one_blas_thread
+from ...core.types import ArrayLike, MatrixLike
 from ...models.svm.two_class import ON_MARGIN_SLACK
 from ..display import Display
 from ..geometry.decision_rule import UNDECIDED
@@ -332,9 +334,9 @@ class BoundaryDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator,
-        X,
-        y,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
         plane: Kind = "auto",
         features: Sequence[int | str] | None = None,
@@ -343,8 +345,8 @@ class BoundaryDisplay(Display):
         window: Window | None = None,
         max_points: int = MAX_SHOWN_POINTS,
         grid: int = 200,
-        ax=None,
-    ):
+        ax: Any = None,
+    ) -> Self:
         """Look at a fitted classifier and draw it.
 
         Parameters

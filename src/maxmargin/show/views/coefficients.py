@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from ...core.types import MatrixLike
 from ...parts.files.model import TableModel, row_titles
 from ..display import Display
 from ..loaded import is_pipeline
@@ -159,9 +161,15 @@ class CoefficientsDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator, X=None, *, n=10, rows: Sequence[int] | None = None, feature_names=None,
-        ax=None,
-    ):  # fmt: skip
+        cls,
+        estimator: Any,
+        X: MatrixLike | None = None,
+        *,
+        n: int = 10,
+        rows: Sequence[int] | None = None,
+        feature_names: Any = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw the ``n`` strongest coefficients of the chosen ``rows`` of ``coef_``.
 
         X (optional): the rows from which standard deviations are taken.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -94,6 +95,6 @@ class ComparisonDisplay(Display):
     view: ComparisonDots
 
     @classmethod
-    def from_comparison(cls, found: Comparison, *, ax=None):
+    def from_comparison(cls, found: Comparison, *, ax: Any = None) -> Self:
         """Draw a comparison that is there."""
         return cls.of(comparison_view(found), ax)

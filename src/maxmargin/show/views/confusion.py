@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from ...core.types import ArrayLike, MatrixLike
 from ..display import Display
 from ..scene import Axis, Cells, Scene
 
@@ -83,11 +85,28 @@ class ConfusionDisplay(Display):
     view: Confusion
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, labels=None, sample_weight=None, ax=None):
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        labels: Any = None,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Predict X and count."""
         return cls.of(confusion_view(y, estimator.predict(X), labels, sample_weight), ax)
 
     @classmethod
-    def from_predictions(cls, y_true, y_pred, *, labels=None, sample_weight=None, ax=None):
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        *,
+        labels: Any = None,
+        sample_weight: ArrayLike | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Count predictions that are there; ``labels`` choose and order the classes."""
         return cls.of(confusion_view(y_true, y_pred, labels, sample_weight), ax)

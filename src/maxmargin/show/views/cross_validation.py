@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from ...core.types import ArrayLike
 from ...models.tune.best import best_index
 from ..display import Display
 from ..loaded import is_pipeline
@@ -171,15 +173,22 @@ class CrossValidationDisplay(Display):
     view: CrossValidation
 
     @classmethod
-    def from_estimator(cls, estimator, *, ax=None):
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Draw what a ``…CV`` estimator, or a ridge with ``alphas``, found while fitting."""
         return cls.of(search_view(estimator), ax)
 
     @classmethod
     def from_arrays(
-        cls, grid, values, chosen=None, *, parameter="C", measure="cross-validated error",
-        larger_is_better=False, ax=None,
-    ):  # fmt: skip
+        cls,
+        grid: ArrayLike,
+        values: ArrayLike,
+        chosen: Any = None,
+        *,
+        parameter: str = "C",
+        measure: str = "cross-validated error",
+        larger_is_better: bool = False,
+        ax: Any = None,
+    ) -> Self:
         """Draw ``values`` (folds, len(grid)), or (len(grid),), held-out errors at every value of
         an increasing ``grid``; ``chosen`` is a place in it, the best where None."""
         view = cross_validation_view(grid, values, chosen, parameter, measure, larger_is_better)

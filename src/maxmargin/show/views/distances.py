@@ -8,9 +8,11 @@ whether what they call 80 % happens in 80 % of the cases.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from ...core.types import ArrayLike, MatrixLike
 from ..display import Display
 from ..palette import class_paints
 from ..scene import Area, Axis, Board, Line, Mark, Points, Scene, Segments
@@ -205,6 +207,6 @@ class DistancesDisplay(Display):
     view: Distances
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, ax=None):
+    def from_estimator(cls, estimator: Any, X: MatrixLike, y: ArrayLike, *, ax: Any = None) -> Self:
         """Draw the points X, y as a fitted classifier has them, alone or at a Pipeline's end."""
         return cls.of(distances_view(estimator, X, y), ax)

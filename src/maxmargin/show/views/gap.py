@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -91,11 +92,11 @@ class GapDisplay(Display):
     view: Gaps
 
     @classmethod
-    def from_estimator(cls, estimator, *, name: str | None = None, ax=None):
+    def from_estimator(cls, estimator: Any, *, name: str | None = None, ax: Any = None) -> Self:
         """Draw the fit of one estimator."""
         return cls.of(Gaps((gap_curve(estimator, name),)), ax)
 
     @classmethod
-    def from_estimators(cls, estimators: Mapping[str, object], *, ax=None):
+    def from_estimators(cls, estimators: Mapping[str, object], *, ax: Any = None) -> Self:
         """Draw several fits by their names."""
         return cls.of(Gaps(tuple(gap_curve(model, name) for name, model in estimators.items())), ax)

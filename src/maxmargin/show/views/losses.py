@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -87,7 +88,12 @@ class LossesDisplay(Display):
 
     @classmethod
     def from_names(
-        cls, names: Sequence[str] = tuple(LOSS_FUNCTIONS), *, low=-2.5, high=2.5, ax=None
-    ):
+        cls,
+        names: Sequence[str] = tuple(LOSS_FUNCTIONS),
+        *,
+        low: float = -2.5,
+        high: float = 2.5,
+        ax: Any = None,
+    ) -> Self:
         """Draw the losses of these names over margins from ``low`` to ``high``."""
         return cls.of(losses_view(names, low, high), ax)

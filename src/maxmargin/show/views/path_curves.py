@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from ...core.types import ArrayLike, MatrixLike
 from ...models.tune.path import CPath, c_path
 from ..display import Display
 from ..scene import Axis, Board, Line, Mark, Points, Scene
@@ -125,11 +127,13 @@ class PathDisplay(Display):
     view: PathCurves
 
     @classmethod
-    def from_path(cls, path: CPath, *, ax=None):
+    def from_path(cls, path: CPath, *, ax: Any = None) -> Self:
         """Draw a path that is there."""
         return cls.of(path_view(path), ax)
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, *, ax=None, **parameters):
+    def from_estimator(
+        cls, estimator: Any, X: MatrixLike, y: ArrayLike, *, ax: Any = None, **parameters: Any
+    ) -> Self:
         """Draw ``c_path(estimator, X, y, **parameters)``."""
         return cls.from_path(c_path(estimator, X, y, **parameters), ax=ax)

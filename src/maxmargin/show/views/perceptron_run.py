@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +20,7 @@ from scipy import sparse
 from ...core.certify.mistakes import MistakeBound, NoMistakeBound, proof_in_words
 from ...core.rows.rows import DenseRows, shape
 from ...core.solve.perceptron.updates import violations
+from ...core.types import ArrayLike, MatrixLike
 from ...models.perceptron.mistake_bound import mistake_bound
 from ...models.perceptron.perceptron import Perceptron
 from ...models.perceptron.steps import Update, perceptron_steps
@@ -362,16 +364,30 @@ class PerceptronRunDisplay(Display):
 
     @classmethod
     def from_data(
-        cls, X, y, *, updates=None, most=MAX_KEPT_UPDATES, feature_names=None, ax=None, **parameters
-    ):
+        cls,
+        X: MatrixLike,
+        y: ArrayLike,
+        *,
+        updates: Any = None,
+        most: int = MAX_KEPT_UPDATES,
+        feature_names: Any = None,
+        ax: Any = None,
+        **parameters: Any,
+    ) -> Self:
         """Run ``Perceptron(**parameters)`` on X and y; ``updates`` are the frames to draw."""
         run = perceptron_run(X, y, most=most, feature_names=feature_names, **parameters)
         return cls.of(replace(run, shown=updates), ax)
 
     @classmethod
     def from_estimator(
-        cls, estimator, *, updates=None, most=MAX_KEPT_UPDATES, feature_names=None, ax=None
-    ):
+        cls,
+        estimator: Any,
+        *,
+        updates: Any = None,
+        most: int = MAX_KEPT_UPDATES,
+        feature_names: Any = None,
+        ax: Any = None,
+    ) -> Self:
         """Replay the run recorded by ``Perceptron(trace=True)``."""
         run = run_of(estimator, most=most, feature_names=feature_names)
         return cls.of(replace(run, shown=updates), ax)

@@ -8,9 +8,11 @@ differ is 2·(pair accuracy) − 1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from ...core.types import ArrayLike, MatrixLike
 from ...models.ranking.label_ranker import LabelRanker, read_pairs
 from ...models.ranking.metrics import listed_accuracy, pair_accuracy
 from ...models.ranking.object_preferences import check_pairs, group_codes
@@ -213,13 +215,28 @@ class RankingDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, y=None, *, groups=None, rankings=None, scores=None, ax=None
-    ):
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+        rankings: Any = None,
+        scores: ArrayLike | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw a fitted ``PairwiseRanker`` on pairs or grades y, or a ``LabelRanker`` on pairs,
         labels, ``rankings`` or ``scores`` of labels."""
         return cls.of(ranking_view(estimator, X, y, groups, rankings, scores), ax)
 
     @classmethod
-    def from_scores(cls, grades, scores, *, groups=None, ax=None):
+    def from_scores(
+        cls,
+        grades: ArrayLike,
+        scores: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        ax: Any = None,
+    ) -> Self:
         """Draw any scores of items with known grades, within groups."""
         return cls.of(graded_view(grades, scores, groups), ax)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
+from ...core.types import ArrayLike, MatrixLike
 from ..display import Display
 from ..geometry.decision_rule import UNDECIDED
 from ..geometry.model_adapter import doubtful_election, subject_of
@@ -103,16 +105,16 @@ class UnknownRegionsDisplay(Display):
     @classmethod
     def from_estimators(
         cls,
-        estimators,
-        X,
-        y,
+        estimators: Any,
+        X: MatrixLike,
+        y: ArrayLike,
         *,
         features: Sequence[int | str] | None = None,
         fixed: dict | None = None,
         feature_names: Sequence[str] | None = None,
         grid: int = 200,
-        ax=None,
-    ):
+        ax: Any = None,
+    ) -> Self:
         """Draw fitted models of two-class machines side by side.
 
         Parameters
@@ -128,6 +130,6 @@ class UnknownRegionsDisplay(Display):
         return cls.of(view, ax)
 
     @classmethod
-    def from_estimator(cls, estimator, X, y, **how):
+    def from_estimator(cls, estimator: Any, X: MatrixLike, y: ArrayLike, **how: Any) -> Self:
         """The same for one model."""
         return cls.from_estimators([estimator], X, y, **how)
