@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -40,14 +39,14 @@ class Certificate:
     def gap(self) -> float:
         return self.primal - self.dual
 
-    @cached_property
+    @property
     def relative_gap(self) -> float:
         """∞ where nothing is proved: no feasible point, infeasible multipliers, no soundness."""
         if not (math.isfinite(self.primal) and self.feasible and self.sound):
             return math.inf
         return max(0.0, self.gap) / max(abs(self.primal), TINY)
 
-    @cached_property
+    @property
     def feasible(self) -> bool:
         """Whether the multipliers obey the constraints that make the dual a bound."""
         return self.box_violation <= SUM_ROUNDING and self.bias_residual <= 1e3 * SUM_ROUNDING
