@@ -26,9 +26,13 @@ def verb(declaration: Callable) -> Any:
 
     @wraps(declaration)
     def call(noun, *args):
-        body = rules.get(type(noun)) or call.otherwise  # type: ignore[attr-defined]
-        if body is None:
-            raise TypeError(f"{type(noun).__name__} has no rule for {declaration.__name__}.")
+        try:
+            body = rules[type(noun)]
+        except KeyError:
+            body = call.otherwise  # type: ignore[attr-defined]
+            if body is None:
+                missing = f"{type(noun).__name__} has no rule for {declaration.__name__}."
+                raise TypeError(missing) from None
         return body(noun, *args)
 
     call.rules, call.otherwise = rules, None  # type: ignore[attr-defined]

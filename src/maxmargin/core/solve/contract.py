@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -152,8 +153,7 @@ class Proved(NamedTuple):
         return np.inf if self.certificate is None else self.certificate.relative_gap
 
 
-@dataclass(frozen=True)
-class Solution:
+class Solution(NamedTuple):
     """What was proved, why the solver stopped, and what it recorded on the way."""
 
     point: Any
@@ -210,10 +210,11 @@ def serves(*losses: Any) -> Callable[[Solver], Solver]:
     return declare
 
 
-def can_solve(solver: Callable, loss: Any) -> bool:
-    """Whether the solver serves the loss; one that declares nothing serves all of its form."""
+@cache
+def can_solve(solver: Callable, loss: type) -> bool:
+    """Whether the solver serves a kind of loss; one that declares nothing serves all."""
     losses = getattr(solver, "losses", None)
-    return losses is None or any(type(loss) in getattr(kind, "rules", (kind,)) for kind in losses)
+    return losses is None or any(loss in getattr(kind, "rules", (kind,)) for kind in losses)
 
 
 def origin(problem: Problem) -> Point:

@@ -88,7 +88,8 @@ def _chosen(form: Form, problem: Any, solver: str) -> tuple[str, str]:
 
 
 def _serves(form: Form, name: str, problem: Any) -> bool:
-    return can_solve(form.solvers[name], getattr(problem, "loss", None))
+    loss: Any = type(getattr(problem, "loss", None))
+    return can_solve(form.solvers[name], loss)
 
 
 def _served(form: Form, name: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ...core.certify.certificate import Certificate
@@ -39,7 +37,7 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
         machines.add(problem, some, alpha, solution.scores, b, norm, certificate)
         machines.end(solution.ending)
     machines.keep(model)
-    note(model, replace(solution, n_iter=max(1, monitor.n_iter)), together(model, machines.parts))
+    note(model, solution._replace(n_iter=max(1, monitor.n_iter)), together(model, machines.parts))
     return machines.ending
 
 

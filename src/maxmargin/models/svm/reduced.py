@@ -112,7 +112,7 @@ def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
         machines.end(solution.ending)
     model.coef_ = coef
     machines.keep(model)
-    note(model, replace(solution, n_iter=max(1, monitor.n_iter)), together(model, machines.parts))
+    note(model, solution._replace(n_iter=max(1, monitor.n_iter)), together(model, machines.parts))
     return machines.ending
 
 
