@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .errors import ModelFileError
+from .errors import ModelFileError, shown
 
 MAGIC = b"\x89maxmargin\r\n"
 FORMAT_VERSION = 1
@@ -174,7 +174,8 @@ def _parse(text: bytes, name: str) -> dict:
     try:
         header = json.loads(text, parse_constant=refuse, object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
-        raise ModelFileError(f"{name} is damaged: its header is no JSON ({error}).") from None
+        why = str(error)[:200]
+        raise ModelFileError(f"{name} is damaged: its header is no JSON ({why}).") from None
     if not isinstance(header, dict):
         raise ModelFileError(f"{name} is damaged: its header is no JSON object.")
     return header
@@ -183,20 +184,17 @@ def _parse(text: bytes, name: str) -> dict:
 def _entry(item: Any, name: str) -> tuple[np.dtype, tuple[int, ...], int, int]:
     """dtype, shape, offset and bytes of one line of the table of arrays."""
     if not isinstance(item, dict) or set(item) != {"dtype", "shape", "offset"}:
-        raise ModelFileError(f"{name} is damaged: {str(item)[:80]!r} describes no array.")
+        raise ModelFileError(f"{name} is damaged: {shown(item)} in its table describes no array.")
     dtype, shape, offset = item["dtype"], item["shape"], item["offset"]
     known = {kind.str: kind for kind in DTYPES}
     if not isinstance(dtype, str) or dtype not in known:
-        raise ModelFileError(
-            f"{name} is damaged: arrays of dtype {str(dtype)[:80]!r} are not read."
-        )
+        raise ModelFileError(f"{name} is damaged: arrays of dtype {shown(dtype)} are not read.")
     numbers = [*shape, offset] if isinstance(shape, list) else [None]
     if len(numbers) > MAX_ARRAY_DIMENSIONS + 1 or not all(
         type(value) is int and 0 <= value < 1 << 47 for value in numbers
     ):
-        raise ModelFileError(
-            f"{name} is damaged: no array has shape {str(shape)[:80]} at {str(offset)[:80]}."
-        )
+        what = ", ".join(shown(number) for number in numbers[:-1][:4]) or shown(shape)
+        raise ModelFileError(f"{name} is damaged: no array has shape ({what}) at {shown(offset)}.")
     return known[dtype], tuple(shape), offset, math.prod(shape) * known[dtype].itemsize
 
 

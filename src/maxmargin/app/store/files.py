@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ... import __version__
 from ...models.registry import ESTIMATORS
 from ...parts.files.atomic import replacing
 from . import container
-from .codec import RECORDS, Reader, Writer
-from .errors import ModelFileError, NotStorableError
+from .budget import allowance
+from .codec import Reader, Writer
+from .errors import ModelFileError, NotStorableError, shown
 from .kinds import read_model, write_model
+from .records import RECORDS
 
 
 def save(model: Any, path: Any) -> Path:
@@ -49,6 +51,11 @@ def save(model: Any, path: Any) -> Path:
     if name in ESTIMATORS and not hasattr(model, "n_features_in_"):
         raise NotStorableError(f"This {name} is not fitted yet: call fit before save.")
     header = {"maxmargin": __version__, "model": writer(model, name)}
+    if writer.made > allowance(sum(array.nbytes for array in writer.arrays)):
+        raise NotStorableError(
+            f"This {name} cannot be stored: its words would take {writer.made / 1e6:,.0f} MB when "
+            "they are read, since an array of words is as wide as its longest. Shorten the labels."
+        )
     with replacing(path) as file:
         container.write(file, header, writer.arrays)
     return Path(path)
@@ -69,12 +76,28 @@ def read_header(path) -> tuple[dict, object]:
     if Path(path).is_dir():
         raise ModelFileError(f"{name} is a folder, not a model file.")
     with open(path, "rb") as file:
-        header, arrays = container.read(file, name)
+        try:
+            return _read(file, name)
+        except (ModelFileError, OSError, ImportError):
+            raise
+        except RecursionError:
+            raise ModelFileError(f"{name} is damaged: its values are nested too deeply.") from None
+        except Exception as error:
+            # Not foreseen: every check we know of has a sentence of its own.
+            raise ModelFileError(
+                f"{name} is damaged, in a way that has no name yet ({type(error).__name__}: "
+                f"{str(error)[:200]}). If maxmargin has written it just so, please report it."
+            ) from error
+
+
+def _read(file: BinaryIO, name: str) -> tuple[dict, object]:
+    header, arrays = container.read(file, name)
     node = header.pop("model", None)
     if not isinstance(node, dict):
         raise ModelFileError(f"{name} is damaged: there is no model in it.")
-    reader = Reader(arrays, name, read_model)
-    try:
-        return header, reader(node)
-    except RecursionError:
-        raise ModelFileError(f"{name} is damaged: its values are nested too deeply.") from None
+    if node.get("~") not in ("model", "record"):
+        raise ModelFileError(f"{name} is damaged: it holds {shown(node.get('~'))}, no model.")
+    model = Reader(arrays, name, read_model, os.fstat(file.fileno()).st_size)(node)
+    if node["~"] == "model" and not hasattr(model, "n_features_in_"):
+        raise ModelFileError(f"{name} is damaged: its {node['of']} is not fitted.")
+    return header, model

@@ -14,8 +14,9 @@ from scipy import sparse
 
 from ...models.registry import ESTIMATORS, estimator_class
 from ...models.stored import LANDMARKS
-from .codec import RECORDS, Reader, Writer, record_class
-from .errors import NotStorableError
+from .codec import Reader, Writer
+from .errors import NotStorableError, shown
+from .records import RECORDS, record_class
 
 
 def write_model(writer: Writer, model: Any, where: str) -> dict | None:
@@ -35,26 +36,30 @@ def write_model(writer: Writer, model: Any, where: str) -> dict | None:
     has = vars(model)
     kept = [key for key in model._stored if key in has]
     fitted = {key: writer(has[key], f"{name}.{key}") for key in kept}
+    if hasattr(model, "_chosen"):  # which the reader makes again
+        writer.made += has[model._chosen[0]].nbytes
     return {"~": "model", "of": name, "parameters": given, "fitted": fitted}
 
 
 def read_model(reader: Reader, node: dict):
     """The model of a node: parameters set, attributes checked against what its class declares."""
     name = node["of"]
-    if name not in ESTIMATORS or not hasattr(cls := estimator_class(name), "_stored"):
-        raise reader.refuse(f"it holds a model of unknown kind {str(name)[:40]!r}")
-    parameters = {key: reader(value) for key, value in node["parameters"].items()}
+    known = isinstance(name, str) and name in ESTIMATORS
+    if not known or not hasattr(cls := estimator_class(name), "_stored"):
+        raise reader.refuse(f"it holds a model of unknown kind {shown(name)}")
+    parameters = reader.named(node, "parameters")
     if unknown := set(parameters) - set(cls._get_param_names()):
-        raise reader.refuse(f"{name} has no parameter {sorted(unknown)[0][:40]!r}")
+        raise reader.refuse(f"{name} has no parameter {shown(min(unknown))}")
     model = cls(**parameters)  # our constructors only keep what they are given
-    fitted = {key: reader(value) for key, value in node["fitted"].items()}
+    fitted = reader.named(node, "fitted")
     if fitted:
         try:
-            Check(model, fitted).run()
+            Check(reader, model, fitted).run()
         except Mismatch as error:
             raise reader.refuse(f"in its {name} {error}") from None
         if hasattr(cls, "_chosen"):
             chosen, places = cls._chosen
+            reader.budget.take(fitted[places].size * fitted["classes_"].itemsize)
             fitted[chosen] = fitted["classes_"][fitted[places]]
     vars(model).update(fitted)
     return model
@@ -67,8 +72,8 @@ class Mismatch(Exception):
 class Check:
     """Every attribute of a stored model is what its class declares, and their lengths agree."""
 
-    def __init__(self, model, fitted: dict[str, Any]):
-        self.model, self.fitted = model, fitted
+    def __init__(self, reader: Reader, model, fitted: dict[str, Any]):
+        self.reader, self.model, self.fitted = reader, model, fitted
         self.kind = type(model)._stored
         self.lengths: dict[str, int] = {}
 
@@ -78,7 +83,7 @@ class Check:
         if missing:
             raise Mismatch(f"{sorted(missing)[0]} is missing")
         if unknown:
-            raise Mismatch(f"{sorted(unknown)[0][:40]!r} does not belong")
+            raise Mismatch(f"{shown(min(unknown))} does not belong")
         if "classes_" in self.fitted:
             self._look("classes_")
             self.lengths["m"] = self._machines(self.lengths["k"])
@@ -88,6 +93,8 @@ class Check:
             self._in_range(key)
         if "_linear" in self.kind and self.model.rank is not None:
             self._approximates()
+        if "estimators_" in self.kind:
+            self._answer_all()
 
     def _machines(self, k: int) -> int:
         if k == 2:
@@ -123,7 +130,9 @@ class Check:
             return isinstance(value, tuple) and len(value) == 2 and self._sums(*value)
         if what == "parts":
             parts = [] if value is None else value
-            return isinstance(parts, list) and all(_kind(part) == "i" for part in parts)
+            return isinstance(parts, list) and all(
+                _kind(part) == "i" and part.ndim == 1 for part in parts
+            )
         if what == "rows":
             return value is None or (
                 (sparse.issparse(value) or (_kind(value) == "f" and value.ndim == 2))
@@ -137,19 +146,24 @@ class Check:
             return False
         if what == "labels" and (value.ndim != 1 or len(value) < 2):
             return False
-        if what == "float" and value.size and not np.isfinite(value).all():
+        if what == "float" and not self.reader.finite(value):
             return False
         return self._agree(value.shape, letters)
 
     def _expands(self, expansion) -> bool:
         """Places among the rows kept (columns of a matrix given), one coefficient a machine."""
+        if type(expansion.points).__name__ != "KernelPoints":
+            return False
         rows, places, coefficients = expansion.points.X, expansion.places, expansion.coefficients
         most = rows.shape[1 if expansion.points.kernel.precomputed else 0]
         if _kind(places) != "i" or places.ndim != 1 or _kind(coefficients) != "f":
             return False
-        inside = not len(places) or (places.min() >= 0 and places.max() < most)
         shape = (len(places), self.lengths["m"])
-        return bool(inside) and coefficients.shape == shape and self._agree(rows.shape[1:], ["d"])
+        return (
+            self.reader.within(places, most)
+            and coefficients.shape == shape
+            and self._agree(rows.shape[1:], ["d"])
+        )
 
     def _approximates(self) -> None:
         """The landmarks are those of the expansion, and the machine on their features is ours."""
@@ -169,9 +183,39 @@ class Check:
 
     def _sums(self, U, u) -> bool:
         """A perceptron's running sums: as large as the weights, or empty."""
+        if not _kind(U) == _kind(u) == "f":
+            return False
         m, d = self.lengths["m"], self.fitted["n_features_in_"]
-        shapes = [np.shape(U), np.shape(u)]
-        return _kind(U) == _kind(u) == "f" and shapes in ([(m, d), (m,)], [(m, 0), (m,)])
+        return [U.shape, u.shape] in ([(m, d), (m,)], [(m, 0), (m,)])
+
+    def _answer_all(self) -> None:
+        """Every question has its classifier of two classes, which sees the columns there are."""
+        models, k = self.fitted["estimators_"], self.lengths["k"]
+        asked = self.fitted["_duels" if "_duels" in self.kind else "_own"]
+        if type(self.model.estimator).__name__ not in ESTIMATORS:
+            raise Mismatch("the estimator is no model")
+        if len(models) != len(asked):
+            raise Mismatch(f"there are {len(models)} estimators for {len(asked)} questions")
+        if asked.ndim == 2:
+            whole = k * (k - 1) // 2 == len(asked) and asked.shape[1] == 2
+            if not whole or not np.array_equal(asked, np.column_stack(np.triu_indices(k, 1))):
+                raise Mismatch(f"_duels are not all pairs of {k} classes")
+        elif len(asked) not in (k - 1, k) or not (asked[1:] > asked[:-1]).all():
+            raise Mismatch(f"_own is no choice of {k} classes")
+        widths = self._widths(len(models))
+        for place, (model, width) in enumerate(zip(models, widths, strict=True)):
+            two = len(getattr(model, "classes_", ())) == 2
+            if not two or model.n_features_in_ != width:
+                raise Mismatch(f"estimators_[{place}] is for another question")
+
+    def _widths(self, count: int) -> list[int]:
+        """How many columns each estimator sees; of a Gram matrix those of its own rows."""
+        d, known = self.lengths["d"], self.fitted.get("_known")
+        if known is None:
+            return [d] * count
+        if len(known) != count or not all(self.reader.within(part, d) for part in known):
+            raise Mismatch("_known points outside the columns there are")
+        return [len(part) for part in known]
 
     def _agree(self, shape, letters: list[str]) -> bool:
         two = self.lengths.get("k") == 2
@@ -187,9 +231,9 @@ class Check:
         value = self.fitted.get(key)
         rows = "p" if "p" in self.lengths else "n"
         most = self.lengths.get("k" if key in ("_codes", "_own", "_duels") else rows)
-        if value is None or most is None or len(value) == 0:
+        if value is None or most is None:
             return
-        if value.min() < 0 or value.max() >= most:
+        if not self.reader.within(value, most):
             raise Mismatch(f"{key} points outside the {most} there are")
 
 
