@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from maxmargin.app.studio import child as children
-from maxmargin.app.studio.child import Child
+from maxmargin.app.studio.child import ANSWER_FILE, Child
 from maxmargin.app.studio.jobs import Jobs, JobStep
 from maxmargin.app.studio.uploads import Upload, Uploads
 
@@ -35,13 +35,13 @@ def test_it_is_heard_as_a_user_at_a_terminal_would_hear_it(tmp_path):
     child = Child(program(text), tmp_path, 30)
     assert child.run() == 0
     assert child.line == "reading: True"
-    assert b"loop" in (tmp_path / "answer").read_bytes()
+    assert b"loop" in (tmp_path / ANSWER_FILE).read_bytes()
 
 
 def test_files_beside_it_are_not_run(tmp_path):
     (tmp_path / "timeit.py").write_text("print('mine')")
     Child(program("1"), tmp_path, 30).run()
-    assert b"mine" not in (tmp_path / "answer").read_bytes()
+    assert b"mine" not in (tmp_path / ANSWER_FILE).read_bytes()
 
 
 def test_a_time_limit_is_kept_and_said(tmp_path):
@@ -60,6 +60,25 @@ def test_a_memory_limit_is_kept_and_said(tmp_path, monkeypatch):
     code = child.run()
     assert code != 0
     assert "memory" in child.complaint(code)
+
+
+def ended_by(folder, name):
+    """What is said of a command that a signal ends."""
+    text = f"import os, signal; os.kill(os.getpid(), signal.{name})"
+    child = Child(program(text), folder, 60)
+    return child.complaint(child.run())
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("SIGKILL", "killed from outside"), ("SIGTERM", "ended from outside"),
+     ("SIGSEGV", "crashed"), ("SIGABRT", "crashed")],
+)  # fmt: skip
+def test_signals_are_told_apart(tmp_path, name, words):
+    said = ended_by(tmp_path, name)
+    assert words in said
+    assert name in said
+    assert "GB of memory" not in said
 
 
 def test_who_does_not_hear_ctrl_c_is_ended_with_all_it_started(tmp_path, monkeypatch):

@@ -122,6 +122,38 @@ def test_bad_questions_are_answered_in_words(client):
     assert "magic" in answer.json()["error"]
 
 
+HUGE = 10**400
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"points": [[HUGE, 0, 0], [1, 1, 1]]},
+        {"points": [[0, 0, HUGE], [1, 1, 1]]},
+        {"window": [0, HUGE, 0, 1]},
+        {"values": {"C": HUGE}},
+        {"values": {"seed": HUGE}},
+        {"method": HUGE},
+        {"labels": HUGE},
+    ],
+    ids=str,
+)
+def test_whole_numbers_beyond_all_floats_are_refused_in_words(client, change, sign):
+    body = json.dumps(asked(clouds()) | change).replace(str(HUGE), str(sign * HUGE)).encode()
+    answers = [post(client, body, path) for path in ("/solve", "/code", "/steps")]
+    refused = [answer.json()["error"] for answer in answers if answer.status_code == 422]
+    assert refused  # a method that has no such knob does not look at it
+    assert all("must" in said or "no method" in said for said in refused)
+    assert {answer.status_code for answer in answers} <= {200, 422}
+
+
+@pytest.mark.parametrize("length", [b"9" * 5000, b"\xb2", b"-1", b"1e3"])
+def test_lengths_that_are_no_numbers_are_refused(client, length):
+    answer = client.post("/solve", content=b"{}", headers={"content-length": length})
+    assert answer.status_code == 413
+
+
 def test_hostile_words_come_back_as_json_only(client):
     label = "</script><img src=x onerror=alert(1)>"
     answer = post(client, asked(clouds(), labels=[label, "b"], names=[label, "y"]))

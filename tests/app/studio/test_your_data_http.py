@@ -19,11 +19,13 @@ from starlette.testclient import TestClient
 
 import maxmargin
 from maxmargin.app.studio import uploads
+from maxmargin.app.studio.child import ANSWER_FILE
 from maxmargin.app.studio.commands import steps
 from maxmargin.app.studio.describe import MAX_WORD_LENGTH, describe
 from maxmargin.app.studio.server import STATIC_FOLDER, application
 from maxmargin.app.studio.uploads import stored_name
 from maxmargin.app.studio.your_data import Workshop
+from maxmargin.parts.files.owned import OWNER_FILE
 
 from .data_helpers import (
     HOST,
@@ -65,7 +67,8 @@ def run(coroutine):
 
 
 def files(workshop):
-    return sorted(path.name for path in workshop.uploads.folder.rglob("*") if path.is_file())
+    found = (path.name for path in workshop.uploads.folder.rglob("*") if path.is_file())
+    return sorted(name for name in found if name != OWNER_FILE)
 
 
 def test_from_a_file_to_a_model_that_predicts_the_same(client, workshop, tmp_path):
@@ -218,6 +221,9 @@ TOLD = {"table": True, "columns": [{"name": "kind"}, {"name": "--x"}, {"name": "
         ({"C": -1}, "above 0"),
         ({"C": "1; rm"}, "number"),
         ({"C": True}, "number"),
+        ({"C": 10**400}, "at most 1e308"),
+        ({"C": -(10**400)}, "at most 1e308"),
+        ({"holdout": 10**400}, "at most 1e308"),
         ({"holdout": 1}, "between 0 and 1"),
         ({"method": 7}, "word"),
         ({"basis": "a\0"}, "word"),
@@ -284,7 +290,8 @@ def test_names_cannot_leave_their_folder(name):
     ("name", "stored"),
     [("iris.csv", "iris.csv"), ("a b.csv.GZ", "a_b.csv.gz"), ("../../etc/passwd", "passwd"),
      ("-rf.parquet", "rf.parquet"), ("numpy.py", "numpy"), (".csv", "data.csv"), ("", "data"),
-     ("C:\\x\\y.tsv", "y.tsv"), ("Größe.csv", "Größe.csv")],
+     ("C:\\x\\y.tsv", "y.tsv"), ("Größe.csv", "Größe.csv"),
+     ("model.maxmargin", "data-model.maxmargin"), (".answer", "data"), ("answer", "answer")],
 )  # fmt: skip
 def test_what_becomes_of_names(name, stored):
     assert stored_name(name) == stored
@@ -358,6 +365,19 @@ def test_what_does_not_arrive_whole_leaves_nothing(workshop):
     assert len(workshop.uploads) == 0
 
 
+@pytest.mark.parametrize("name", ["answer", ".answer", "owner", "report.html", "model.maxmargin"])
+def test_no_upload_is_overwritten_by_a_file_of_ours(client, workshop, name):
+    content = as_csv(flowers())
+    told = drop(client, content, name).json()
+    upload = workshop.uploads.find(told["token"])
+    assert told["rows"] == 60
+    assert upload.path.read_bytes() == content
+    job = begin(client, told["token"], C=1).json()["token"]
+    assert finish(client, job)["state"] == "done"
+    assert upload.path.read_bytes() == content
+    assert client.get(f"/data/jobs/{job}/result").json()["rows"] == 60
+
+
 def test_two_sessions_at_once_one_of_them_hostile(client):
     """The same name, the same moment, different data; hostile names are columns, nothing else."""
     hostile = flowers(60, 1).rename_columns(HOSTILE)
@@ -392,7 +412,7 @@ def test_a_comparison_is_cancelled_and_leaves_nothing(client, workshop):
     assert client.delete(f"/data/jobs/{job}").status_code == 200
     assert client.get(f"/data/jobs/{job}").status_code == 404
     assert process.wait(10) != 0
-    assert until(lambda: files(workshop) == ["answer", "noise.csv"])  # the upload itself
+    assert until(lambda: files(workshop) == [ANSWER_FILE, "noise.csv"])  # the upload itself
     assert until(lambda: not workshop.uploads.find(token).busy)
 
 
@@ -417,3 +437,35 @@ def test_the_studio_ends_its_jobs_and_removes_its_files(tmp_path, monkeypatch, h
     assert "compare noise.csv" not in running
     studio.reader.join(5)
     assert "Traceback" not in "".join(studio.said)
+
+
+def test_what_a_killed_studio_left_is_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr(uploads.tempfile, "tempdir", str(tmp_path))
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    names = {"dead": str(gone.pid), "living": str(os.getppid()), "silent": None, "odd": "me"}
+    for name, process in names.items():
+        folder = tmp_path / f"{uploads.STUDIO_FOLDER_PREFIX}{name}"
+        (folder / "token").mkdir(parents=True)
+        (folder / "token" / "data.csv").write_text("a,b\n")
+        if process is not None:
+            (folder / OWNER_FILE).write_text(process)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / OWNER_FILE).write_text(str(gone.pid))
+    Workshop(1.0).close()
+    left = {path.name.removeprefix(uploads.STUDIO_FOLDER_PREFIX) for path in tmp_path.iterdir()}
+    assert left == {"living", "silent", "odd", "other"}
+
+
+def test_a_studio_that_is_killed_is_tidied_up_after(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    first = Studio("--port", "0")
+    with httpx.Client(base_url=first.url, timeout=60) as client:
+        assert drop(client, as_csv(flowers())).status_code == 200
+    (folder,) = tmp_path.glob("maxmargin-studio-*")
+    first.process.kill()
+    first.process.wait(30)
+    assert folder.exists()
+    second = Studio("--port", "0")
+    assert not folder.exists()
+    second.stop()

@@ -213,7 +213,10 @@ class Check:
         d, known = self.lengths["d"], self.fitted.get("_known")
         if known is None:
             return [d] * count
-        if len(known) != count or not all(self.reader.within(part, d) for part in known):
+        # Every row belongs to a class, and so to some of the questions.
+        last = max((self.reader.extent(part)[1] for part in known), default=-1)
+        inside = last == d - 1 and all(self.reader.within(part, d) for part in known)
+        if len(known) != count or not inside:
             raise Mismatch("_known points outside the columns there are")
         return [len(part) for part in known]
 

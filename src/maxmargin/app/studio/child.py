@@ -21,10 +21,15 @@ CHILD_POLL_SECONDS = 0.1
 # What is kept of its words.
 MAX_OUTPUT_LETTERS = 20_000
 MIN_CHILD_BYTES = 2e9
+# In its folder, what it prints; no file that was sent has a name that begins with a dot.
+ANSWER_FILE = ".answer"
+# How libraries say that there is no memory left.
+MEMORY_WORDS = ("MemoryError", "bad_alloc", "out of memory", "allocate memory", "malloc failed")
+CRASH_SIGNALS = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL")
 
 
 class Child:
-    """``python -m …`` in ``folder``; its standard output goes to the file ``answer`` there.
+    """``python -m …`` in ``folder``; its standard output goes to ``ANSWER_FILE`` there.
 
     Its standard error is a terminal where there are such: commands then tell what they are at, as
     they would tell a user, and the last line is ``line``.
@@ -40,7 +45,7 @@ class Child:
     def run(self) -> int:
         """Run it to its end; the exit code, negative where a signal ended it."""
         ear, mouth = _terminal()
-        with self._turn, (self.folder / "answer").open("wb") as answer:
+        with self._turn, (self.folder / ANSWER_FILE).open("wb") as answer:
             if self._stopped:
                 os.close(ear)
                 os.close(mouth)
@@ -125,16 +130,40 @@ class Child:
         for line in reversed(self.heard.split("\n")):
             if line.startswith("maxmargin: "):
                 return line.removeprefix("maxmargin: ")
-        if "MemoryError" in self.heard or "bad_alloc" in self.heard or code < 0:
+        if any(words in self.heard for words in MEMORY_WORDS):
             return (
                 f"This needs more than the {memory() / 1e9:.0f} GB of memory that one task of the "
                 "studio may use. The command line has no such limit."
             )
+        if code < 0:
+            return _signalled(-code)
         last = self.heard.strip().rpartition("\n")[2]
         return f"The command failed (code {code}): {last[:300] or 'it gave no reason'}"
 
 
 MESSAGE_PREFIX = "[maxmargin] "
+
+
+def _signalled(number: int) -> str:
+    """What a signal that ended a command tells of the reason, and what it does not."""
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    if name == "SIGKILL":
+        return (
+            "The command was killed from outside (SIGKILL): by somebody, or by the system, which "
+            "does so where the memory of the whole machine runs out. Close what else is large, and "
+            "ask again."
+        )
+    if name == "SIGXCPU":
+        return "The command was ended (SIGXCPU): this account may not use more processor time."
+    if name in CRASH_SIGNALS:
+        return (
+            f"The command crashed ({name}), which no file should bring about. Please report it, "
+            "with the file if you can."
+        )
+    return f"The command was ended from outside ({name}) before it was done. Ask again."
 
 
 def memory() -> float:

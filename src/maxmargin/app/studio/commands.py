@@ -89,7 +89,10 @@ def _numbers(asked: dict) -> list[str]:
 def _number(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"{name} must be a number, got {str(value)[:40]!r}.")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number of at most 1e308, got a larger one.") from None
 
 
 def _text(name: str, value: Any) -> str:

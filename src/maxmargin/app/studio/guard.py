@@ -73,9 +73,15 @@ class Guard:
         if headers.get(b"sec-fetch-site") == "cross-site":
             return 403, "The studio answers to its own page only, not to another site."
         length = headers.get(b"content-length", "0")
-        if not length.isdigit() or int(length) > most:
+        if not (length.isascii() and length.isdigit()) or _above(length, most):
             return 413, too_large(most)
         return None
+
+
+def _above(digits: str, most: int) -> bool:
+    """Whether a number is larger; of thousands of digits Python makes no number."""
+    digits = digits.lstrip("0")
+    return len(digits) > len(str(most)) or int(digits or "0") > most
 
 
 def too_large(most: int) -> str:

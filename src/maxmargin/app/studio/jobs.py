@@ -13,7 +13,7 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 
-from .child import Child
+from .child import ANSWER_FILE, Child
 from .uploads import MAX_IDLE_SECONDS, Upload, Uploads, link
 
 MAX_RUNNING_JOBS = 2
@@ -81,7 +81,7 @@ class Job:
             code = self.child.run()
             if self.cancelled:
                 return
-            answer = _answer(self.folder / "answer") if code in (0, 1) else None
+            answer = _answer(self.folder / ANSWER_FILE) if code in (0, 1) else None
             if answer is None and step.needed:
                 self.words, self.state = self.child.complaint(code), "failed"
                 return

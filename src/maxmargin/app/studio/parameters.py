@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -33,15 +32,11 @@ class Parameter:
             if isinstance(value, str) and value in self.choices:
                 return value
             raise ValueError(f"{self.title} must be one of {[*self.choices]}, got {_short(value)}.")
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not math.isfinite(value)
-        ):
+        if type(value) not in (int, float) or value != value:
             raise ValueError(f"{self.title} must be a number, got {_short(value)}.")
         if not self.low <= value <= self.high:
             raise ValueError(
-                f"{self.title} must be from {self.low:g} to {self.high:g}, got {value:g}."
+                f"{self.title} must be from {self.low:g} to {self.high:g}, got {_short(value)}."
             )
         if self.kind == "whole" and value != int(value):
             raise ValueError(f"{self.title} must be a whole number, got {value:g}.")

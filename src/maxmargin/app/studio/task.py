@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,7 +84,8 @@ def _words(given: Any, what: str, most: int, least: int = 1) -> list[str]:
 
 def _number(value: Any) -> bool:
     """True and false are no coordinates, though Python counts them among the numbers."""
-    return type(value) in (int, float) and math.isfinite(value) and abs(value) <= MAX_COORDINATE
+    # Compared and not converted: a whole number of JSON may be beyond float64's range.
+    return type(value) in (int, float) and abs(value) <= MAX_COORDINATE
 
 
 def _points(given: Any, k: int) -> tuple[np.ndarray, np.ndarray]:

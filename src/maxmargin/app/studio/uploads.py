@@ -18,6 +18,7 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 
+from ...parts.files.owned import own, remove_orphans
 from ...parts.files.source import COMPRESSED, FORMATS
 
 # Files kept at a time, and how long without being asked for, in seconds.
@@ -26,6 +27,10 @@ MAX_IDLE_SECONDS = 2 * 3600
 MAX_STEM_LENGTH = 40
 MAX_FILE_NAME_LENGTH = 120
 MODEL_SUFFIX = ".maxmargin"
+STUDIO_FOLDER_PREFIX = "maxmargin-studio-"
+# What commands write beside the file they read.  The names of our own files begin with a dot, as no
+# name of an upload does.
+WRITTEN_FILES = (f"model{MODEL_SUFFIX}", "report.html")
 
 
 @dataclass
@@ -41,20 +46,25 @@ class Upload:
 
 
 def stored_name(name: str) -> str:
-    """A harmless file name of the same format: letters and digits, and suffixes that we know."""
+    """A harmless file name of the same format: letters and digits, and suffixes that we know.
+
+    It is none that is written beside it, or the file would be replaced by what is made of it.
+    """
     last = name.replace("\\", "/").rpartition("/")[2]
     parts = last.lower().split(".")
     suffixes = [f".{part}" for part in parts[1:][-2:]]
     known = [s for s in suffixes if s in FORMATS or s in COMPRESSED or s == MODEL_SUFFIX]
     stem = last.partition(".")[0]
     plain = "".join(c if c.isalnum() or c in "-_" else "_" for c in stem)[:MAX_STEM_LENGTH]
-    return (plain.strip("-_") or "data") + "".join(known)
+    stored = (plain.strip("-_") or "data") + "".join(known)
+    return f"data-{stored}" if stored in WRITTEN_FILES else stored
 
 
 class Uploads:
-    """The files of all pages."""
+    """The files of all pages.  What a studio that was killed has left behind is removed."""
 
     def __init__(self) -> None:
+        remove_orphans(STUDIO_FOLDER_PREFIX)
         self._folder: Path | None = None
         self._kept: dict[str, Upload] = {}
         self._turn = threading.Lock()
@@ -64,7 +74,8 @@ class Uploads:
         """A folder that only this user can enter, made when first needed."""
         with self._turn:
             if self._folder is None:
-                self._folder = Path(tempfile.mkdtemp(prefix="maxmargin-studio-"))
+                self._folder = Path(tempfile.mkdtemp(prefix=STUDIO_FOLDER_PREFIX))
+                own(self._folder)
             return self._folder
 
     def room(self) -> tuple[str, Path]:

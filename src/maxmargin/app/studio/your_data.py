@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from .child import Child
+from .child import ANSWER_FILE, Child
 from .commands import steps
 from .jobs import Job, Jobs
 from .server import answers, question
@@ -109,7 +109,7 @@ class Workshop:
                 if words.startswith(f"{upload.path.name} "):  # say it as the user calls it
                     words = (upload.name or "The file") + words.removeprefix(upload.path.name)
                 raise HTTPException(422, words)
-            return json.loads((upload.path.parent / "answer").read_bytes())
+            return json.loads((upload.path.parent / ANSWER_FILE).read_bytes())
         except BaseException:
             child.stop()
             self.uploads.forget(upload.token)

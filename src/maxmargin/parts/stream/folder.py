@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..files.atomic import replacing
+from ..files.owned import OWNER_FILE, alive, own, owner, remove_orphans
 from ..files.readers import BadData
 
 FOLDER_PREFIX = "maxmargin-stream-"
@@ -47,11 +48,11 @@ class WorkFolder:
 
     def __enter__(self) -> WorkFolder:
         if not self.kept:
-            _remove_orphans()
+            remove_orphans(FOLDER_PREFIX)
             self.path = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
         else:
             self._claim()
-        (self.path / "owner").write_text(str(os.getpid()))
+        own(self.path)
         if not self.resume:
             self._clean()
         self.cache.mkdir(exist_ok=True)
@@ -69,15 +70,15 @@ class WorkFolder:
                     f"{self.path} holds other things than the checkpoint of a streamed fit. "
                     "Name a folder of its own."
                 )
-            owner = _owner(self.path)
-            if owner is not None and owner != os.getpid() and _alive(owner):
-                raise BusyError(f"{self.path} is being used by process {owner}.")
+            process = owner(self.path)
+            if process is not None and process != os.getpid() and alive(process):
+                raise BusyError(f"{self.path} is being used by process {process}.")
         self.path.mkdir(parents=True, exist_ok=True)
 
     def _clean(self) -> None:
         shutil.rmtree(self.cache, ignore_errors=True)
         for path in self.path.iterdir():
-            if path.name not in ("owner", "cache"):
+            if path.name not in (OWNER_FILE, "cache"):
                 path.unlink()
 
     def __exit__(self, kind, error, trace) -> None:
@@ -87,7 +88,7 @@ class WorkFolder:
             shutil.rmtree(self.path, ignore_errors=True)
         else:
             with suppress(OSError):
-                (self.path / "owner").unlink()
+                (self.path / OWNER_FILE).unlink()
             with suppress(OSError):
                 self.path.rmdir()  # if nothing is in it
 
@@ -118,29 +119,4 @@ class WorkFolder:
 def _ours(name: str) -> bool:
     """Whether a streamed fit may have left it; a kill leaves files half written, too."""
     name = name.removeprefix(".") if name.endswith(".part") else name
-    return name in ("owner", "cache") or name.startswith(("state.npz", CHECKPOINT_PREFIX))
-
-
-def _owner(path: Path) -> int | None:
-    try:
-        return int((path / "owner").read_text())
-    except (OSError, ValueError):
-        return None
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
-
-
-def _remove_orphans() -> None:
-    """Folders for temporary files whose process is gone."""
-    for path in Path(tempfile.gettempdir()).glob(FOLDER_PREFIX + "*"):
-        owner = _owner(path)
-        if owner is not None and not _alive(owner):
-            shutil.rmtree(path, ignore_errors=True)
+    return name in (OWNER_FILE, "cache") or name.startswith(("state.npz", CHECKPOINT_PREFIX))
