@@ -197,6 +197,7 @@ NONSENSE = {
     "items": lambda f: fitted(f).update(history_=[{"~": "map", "items": 7}]),
     "pairs of three": lambda f: fitted(f).update(history_=[{"~": "map", "items": [[1, 2, 3]]}]),
     "a string of values": lambda f: fitted(f).update(history_={"~": "tuple", "values": "abc"}),
+    "a version": lambda f: f.header.update(maxmargin=[[[1]]]),
     "the table": lambda f: f.header["arrays"].append([[[1]]]),
     "a shape": lambda f: f.header["arrays"][0].update(shape=[10**400]),
 }

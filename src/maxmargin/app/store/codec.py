@@ -245,7 +245,8 @@ class Reader:
         # An array, or a list, would be copied.
         if type(value) not in _SCALAR_TYPES[dtype.kind]:
             raise ValueError(f"{shown(value)} is no number of dtype {dtype}")
-        return dtype.newbyteorder("=").type(value)
+        with np.errstate(over="ignore"):
+            return dtype.newbyteorder("=").type(value)
 
     def _read_array(self, node) -> np.ndarray:
         array = self.array(node["at"])

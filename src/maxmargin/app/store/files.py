@@ -92,6 +92,8 @@ def read_header(path) -> tuple[dict, object]:
 
 def _read(file: BinaryIO, name: str) -> tuple[dict, object]:
     header, arrays = container.read(file, name)
+    if not isinstance(header.get("maxmargin", ""), str):
+        raise ModelFileError(f"{name} is damaged: it does not say which version has written it.")
     node = header.pop("model", None)
     if not isinstance(node, dict):
         raise ModelFileError(f"{name} is damaged: there is no model in it.")
