@@ -22,5 +22,5 @@ def shown(value: Any) -> str:
         return repr(value[:MAX_SHOWN_LETTERS])
     if isinstance(value, int | float | None):
         return str(value)[:MAX_SHOWN_LETTERS]
-    names = {list: "a list", dict: "an object", tuple: "a tuple"}
+    names: dict[type, str] = {list: "a list", dict: "an object", tuple: "a tuple"}
     return names.get(type(value), f"of type {type(value).__name__}")
