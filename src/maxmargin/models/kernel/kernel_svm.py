@@ -16,7 +16,7 @@ from ...core.types import ArrayLike, MatrixLike
 from ..fitting import make_monitor, warn_unless_reached
 from ..reduction.votes import votes
 from ..stored import DUAL, LANDMARKS, SEEN, SOLVED, SUPPORT
-from ..svm.form import Form
+from ..svm.form import ModelForm
 from ..svm.words import svm_in_words
 from ..validation import (
     all_or_nothing,
@@ -33,7 +33,7 @@ from . import reduced as kernel_reduced
 from . import two_class as kernel_two
 from .expansion import Expansion
 
-MULTICLASS_FORMS: dict[str, Form] = {
+MULTICLASS_FORMS: dict[str, ModelForm] = {
     "pairs": kernel_reduced,
     "rest": kernel_reduced,
     "max": kernel_joint,
@@ -200,7 +200,7 @@ class KernelSVM(ClassifierMixin, BaseEstimator):
         self.gamma_ = kernel.gamma
         return points
 
-    def _form(self) -> Form:
+    def _form(self) -> ModelForm:
         """How the problem is posed: approximated, two classes, k at once, or two at a time."""
         if self.rank is not None:
             return kernel_rank

@@ -14,7 +14,7 @@ from ...core.solve.contract import Ending, Monitor
 from ..bias_column import fit_joined, prove_joined, with_ones
 
 
-class Form(Protocol):
+class ModelForm(Protocol):
     """How a model's problem is posed, solved, told and proved."""
 
     def fit(self, model: Any, X: Any, codes: Any, weight: Any, monitor: Monitor) -> Ending:
@@ -27,7 +27,7 @@ class Form(Protocol):
         """The certificate of the model's numbers on any data."""
 
 
-class LinearForm(Form, Protocol):
+class LinearForm(ModelForm, Protocol):
     """A form whose weights are known."""
 
     def norm(self, W: np.ndarray) -> float:

@@ -16,7 +16,7 @@ from ...core.solve.contract import Ending
 from ..parts import Block, Parts
 
 
-class Proved(NamedTuple):
+class ProvedWeights(NamedTuple):
     """Weights with the certificate of them and of the multipliers that the parts hold."""
 
     w: np.ndarray

@@ -16,7 +16,7 @@ from ...certify.many_class import (
 )
 from ...parts import Parts, need_weight
 from ..hard_margin.rounds import solve_hard
-from ..tasks import PartsSolution, Proved, ask_total
+from ..tasks import PartsSolution, ProvedWeights, ask_total
 from ..two_class.driver import MOST_TURNS, TURN_TOL
 from .ascent import ClassAscent, accept
 from .near import MAX_HELD_VALUES, NearSearch
@@ -69,7 +69,13 @@ def _primal_of(
 
 
 def _ascend(
-    parts: Parts, spec: ClassSpec, monitor: Monitor, census: ClassCensus, mean, mu, best: Proved
+    parts: Parts,
+    spec: ClassSpec,
+    monitor: Monitor,
+    census: ClassCensus,
+    mean,
+    mu,
+    best: ProvedWeights,
 ) -> PartsSolution:
     """Ascend until the proof holds; where it falls short of the estimate, go on from there."""
     b, tol = best[1], monitor.tol
@@ -94,7 +100,7 @@ def _ascend(
     return PartsSolution(*best, ending, "ascent", why)
 
 
-def finish(parts: Parts, spec: ClassSpec, cost: float, mean, W, b, tol: float) -> Proved:
+def finish(parts: Parts, spec: ClassSpec, cost: float, mean, W, b, tol: float) -> ProvedWeights:
     """Feasible multipliers, good biases and the proof."""
     repair_class_parts(parts, spec)
     if spec.bias:
@@ -105,7 +111,7 @@ def finish(parts: Parts, spec: ClassSpec, cost: float, mean, W, b, tol: float) -
         W, b = np.zeros_like(W), np.zeros_like(b)
         certificate = certify_class_parts(parts, spec, W, b, mean)
 
-    def longer(t: float) -> Proved:
-        return Proved(t * W, t * b, certify_class_parts(parts, spec, t * W, t * b, mean))
+    def longer(t: float) -> ProvedWeights:
+        return ProvedWeights(t * W, t * b, certify_class_parts(parts, spec, t * W, t * b, mean))
 
-    return lengthened(Proved(W, b, certificate), tol, longer)
+    return lengthened(ProvedWeights(W, b, certificate), tol, longer)

@@ -11,7 +11,7 @@ from ....core.solve.two_class.form import MAX_DESCENT_STIFFNESS, NEWTON_COLUMNS
 from ...certify.two_class import best_bias_parts, certify_parts, prove_parts, repair_parts
 from ...parts import Parts, need_weight
 from ..hard_margin.rounds import solve_hard
-from ..tasks import PartsSolution, Proved, ask_total
+from ..tasks import PartsSolution, ProvedWeights, ask_total
 from .ascent import Ascent, accept
 from .newton import Newton
 from .tasks import BinarySpec, Census, begin
@@ -98,14 +98,16 @@ class _Solver:
             self.best = found
 
 
-def finish(parts: Parts, spec: BinarySpec, census: Census, w, b: float, tol: float) -> Proved:
+def finish(
+    parts: Parts, spec: BinarySpec, census: Census, w, b: float, tol: float
+) -> ProvedWeights:
     """Feasible multipliers, the best bias and the proof."""
     mean = census.sum_x / max(1, census.alive)
     repair_parts(parts, spec)
     if spec.bias:
         b = best_bias_parts(parts, spec, w, b)
 
-    def longer(t: float) -> Proved:
-        return Proved(t * w, t * b, certify_parts(parts, spec, t * w, t * b, mean))
+    def longer(t: float) -> ProvedWeights:
+        return ProvedWeights(t * w, t * b, certify_parts(parts, spec, t * w, t * b, mean))
 
-    return lengthened(Proved(w, b, prove_parts(parts, spec, w, b, mean)), tol, longer)
+    return lengthened(ProvedWeights(w, b, prove_parts(parts, spec, w, b, mean)), tol, longer)
