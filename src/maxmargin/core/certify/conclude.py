@@ -33,7 +33,7 @@ ROUNDED_SLACK = 1e-6
 F = TypeVar("F")
 
 
-@dataclass(slots=True)
+@dataclass
 class Tally:
     """What some rows add to a certificate; the tallies of all parts add up to that of all rows."""
 
