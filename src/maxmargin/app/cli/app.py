@@ -1,12 +1,15 @@
 """The command ``maxmargin``.
 
 Exit codes: 0 done and proved, 1 done but not proved (or the answer is no), 2 bad input,
-130 interrupted.  Commands import what they need when they run, so that help is quick.
+70 a fault of the program, 130 interrupted.  Commands import what they need when they run, so that
+help is quick.
 """
 
 from __future__ import annotations
 
+import os
 import sys
+from typing import Annotated
 
 import typer
 
@@ -20,10 +23,14 @@ from .inspect import inspect
 from .path import path
 from .predict import predict
 from .rank import rank
-from .run import command, typed
+from .run import command, command_line, typed
 from .separable import separable
 from .studio import studio
 from .verify import verify
+
+# What the system's headers call an internal software error.
+FAULT_EXIT_CODE = 70
+DEBUG_OPTION, DEBUG_VARIABLE = "--debug", "MAXMARGIN_DEBUG"
 
 app = typer.Typer(
     name="maxmargin",
@@ -45,7 +52,12 @@ def version() -> None:
 
 
 @app.callback()
-def without_command(context: typer.Context) -> None:
+def without_command(
+    context: typer.Context,
+    debug: Annotated[
+        bool, typer.Option(DEBUG_OPTION, help="Show where in the program an error arose.")
+    ] = False,
+) -> None:
     """Linear classification with proof.
 
     From a file to a model you can trust, and back:
@@ -57,7 +69,7 @@ def without_command(context: typer.Context) -> None:
     Without a command: the demonstration.
 
     Exit codes: 0 done and proved, 1 done but not proved, 2 bad input,
-    130 interrupted.
+    70 a fault of the program, 130 interrupted.
     """
     if context.invoked_subcommand is None:
         command(demo)()
@@ -65,19 +77,45 @@ def without_command(context: typer.Context) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; what is wrong with the input is said in one sentence."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = bool(os.environ.get(DEBUG_VARIABLE)) or DEBUG_OPTION in words
+    words = [word for word in words if word != DEBUG_OPTION]  # it may stand anywhere
     try:
-        typed.set(tuple(sys.argv[1:] if arguments is None else arguments))
-        app(args=arguments)
+        typed.set(tuple(words))
+        app(args=words)
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has had enough
         sys.exit(0)
-    except (ValueError, OSError, ImportError) as error:
+    except Exception as error:
+        if debug:
+            import traceback
+
+            traceback.print_exc()
         print(f"maxmargin: {_sentence(error)}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(2 if _is_foreseen(error) else FAULT_EXIT_CODE)
+
+
+def _is_foreseen(error: Exception) -> bool:
+    """What is raised for input that cannot be used, by us and by Arrow; memory is short for large
+    input."""
+    known = isinstance(error, ValueError | OSError | ImportError | MemoryError)
+    return known or type(error).__module__.startswith("pyarrow.")
 
 
 def _sentence(error: Exception) -> str:
-    """An error of the system as "reason: file", ours as they are."""
-    if isinstance(error, OSError) and error.strerror and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    return str(error.strerror if isinstance(error, OSError) and error.strerror else error)
+    """An error of the system as "reason: file", ours as they are, and what nobody foresaw."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, MemoryError):
+        said = f" ({error})" if str(error) else ""
+        return (
+            f"This needs more memory than there is{said}. Use fewer rows or columns; fit "
+            "--memory 1GB reads a file in pieces."
+        )
+    if _is_foreseen(error):
+        return str(error)
+    return (
+        f"This is a fault of maxmargin {__version__}, not of yours: {type(error).__name__}: "
+        f"{' '.join(str(error).split())[:300]}. Please report it, with what "
+        f"`{command_line()} {DEBUG_OPTION}` prints."
+    )

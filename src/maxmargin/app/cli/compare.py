@@ -10,7 +10,8 @@ import typer
 from .fit_options import Category, Drop, Text
 from .interrupt import cautiously
 from .options import AsJson, Format, Report, Rows, Target
-from .run import check_named, check_writable, command_line, print_json, reading
+from .output import check_outputs, write_page
+from .run import check_named, command_line, print_json, reading
 
 CONSOLE_WIDTH = 130
 COMPARISON_COLUMNS = {
@@ -60,8 +61,7 @@ def compare(
     from ...parts.files.training import read_labelled
     from ..workflow.rows import MemoryRows
 
-    if report is not None:
-        check_writable("--report", report)
+    check_outputs({"--report": report}, {"the data": data})
     rows = read_labelled(data, target, None, format, reading(as_json))
     named = tuple(drop or ()), tuple(category or ()), tuple(text or ())
     check_named(rows, [name for names in named for name in names])
@@ -102,13 +102,11 @@ def compare(
 
 
 def _write(path: Path, found, rows, X, notes: list[str]) -> None:
-    from ...parts.files.atomic import replacing
     from ..report.compare import compare_report
     from ..report.data import about
 
-    text = compare_report(found, about(rows, X, notes), command_line()).encode()
-    with cautiously(path), replacing(path) as file:
-        file.write(text)
+    text = compare_report(found, about(rows, X, notes), command_line())
+    write_page(path, text)
 
 
 def _names(text: str) -> str | list[str]:

@@ -9,6 +9,7 @@ import typer
 
 from .interrupt import cautiously
 from .options import AsJson, ModelFile
+from .output import check_outputs
 from .run import print_json
 
 
@@ -37,6 +38,7 @@ def export(
     from ..store.files import load
     from ..store.onnx_graph import compare, write_onnx
 
+    check_outputs({"--onnx": onnx}, {"the model": model, "the data": check})
     fitted = with_columns(load(model))
     with cautiously(onnx):
         path = write_onnx(fitted, onnx)

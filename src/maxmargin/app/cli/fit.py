@@ -107,8 +107,8 @@ def fit(
     )  # fmt: skip
     if test is not None and holdout:
         raise ValueError("--test and --holdout both say what to judge on. Use one of them.")
-    page = page_of(out, report, no_report)
     files = FileOptions(data, target, weights, format, test)
+    page = page_of(out, report, no_report, files.read())
     if memory is not None or resume:
         fitted = _in_pieces(files, plan, choices, holdout, memory, resume, out)
     else:
@@ -133,6 +133,12 @@ class FileOptions(NamedTuple):
     weights: str | None
     format: str | None
     test: str | None
+
+    def read(self) -> dict[str, str | None]:
+        """The files that are read; of X.npy labels and weights are files, too."""
+        own = self.data is not None and self.data.endswith(".npy")
+        beside = {"the labels": self.target, "the weights": self.weights} if own else {}
+        return {"the data": self.data, "the test data": self.test, **beside}
 
 
 def _in_memory(files: FileOptions, demo: str, plan, choices, holdout: float, on_read):
@@ -160,9 +166,12 @@ def _in_pieces(files: FileOptions, plan, choices, holdout: float, memory, resume
         raise ValueError("--memory is for files of your own: name one, or a folder of them.")
     if holdout:
         raise ValueError("--holdout needs all rows in memory. Give --test a file of its own.")
+    from ...parts.files.atomic import is_special
     from ...parts.files.readers import BadData
     from ..workflow.fit import fit_files
 
+    if is_special(out):
+        raise ValueError(f"--memory keeps its work beside --out: {out} must then be a file.")
     kept = out.with_name(out.name + ".resume")
     data, *others = files
     try:

@@ -9,7 +9,8 @@ import typer
 
 from .interrupt import cautiously
 from .options import AsJson, Basis, Format, Report, Rows, Target
-from .run import check_writable, command_line, print_json, reading
+from .output import check_outputs, write_page
+from .run import command_line, print_json, reading
 
 PATH_COLUMNS = ("C", "training_error", "n_support", "margin", "norm", "objective", "gap", "seconds")
 
@@ -41,8 +42,7 @@ def path(
     from .show import check_word
 
     check_word("--method", method, ("svm", "logistic"))
-    if report is not None:
-        check_writable("--report", report)
+    check_outputs({"--report": report}, {"the data": data})
     rows = read_labelled(data, target, None, format, reading(as_json))
     trained = MemoryRows(rows, Choices(scale=scale), basis)
     X, y, notes = trained.X, trained.data.y, trained.notes
@@ -68,13 +68,11 @@ def path(
 
 
 def _write(path: Path, found, rows, X, notes: list[str]) -> None:
-    from ...parts.files.atomic import replacing
     from ..report.data import about
     from ..report.path import path_report
 
-    text = path_report(found, about(rows, X, notes), command_line()).encode()
-    with cautiously(path), replacing(path) as file:
-        file.write(text)
+    text = path_report(found, about(rows, X, notes), command_line())
+    write_page(path, text)
 
 
 def _cell(value) -> str:

@@ -10,6 +10,7 @@ import typer
 
 from .interrupt import cautiously
 from .options import Format, ModelFile
+from .output import check_outputs
 from .run import ReadingProgress
 
 
@@ -45,6 +46,7 @@ def predict(
     from ..store.files import load
     from ..workflow.predict import stream
 
+    check_outputs({"--out": out}, {"the model": model, "the data": data})
     fitted = with_columns(load(model))
     source = find_source(data, format)
     notes = UnexpectedValues()

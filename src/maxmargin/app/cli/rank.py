@@ -14,6 +14,7 @@ import typer
 from .bundled import EXAMPLES_FOLDER
 from .interrupt import cautiously
 from .options import AsJson
+from .output import check_outputs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,6 +70,7 @@ def rank(
             "rank needs two files: the comparisons, and --items with the features of every item. "
             "Without any it shows the bundled example."
         )
+    check_outputs({"--out": out}, {"the comparisons": comparisons, "the items": items})
     table = read_items(items, name)
     pairs, ties = _read_comparisons(comparisons, table.names)
     result = _learn(table, pairs, ties, C, scale)

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from pathlib import Path
 
 import typer
 
@@ -43,14 +42,6 @@ def command(body: Callable) -> Callable:
 def command_line() -> str:
     """What was typed, ready to be typed again."""
     return shlex.join(["maxmargin", *typed.get()])
-
-
-def check_writable(option: str, path: Path) -> None:
-    """Refuse what cannot be written before any work is done for it."""
-    if path.is_dir() or not path.absolute().parent.is_dir():
-        raise ValueError(
-            f"{option} {path} cannot be written: it must be a file in an existing folder."
-        )
 
 
 def check_named(labelled, names: list[str]) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from .fingerprints import FileFingerprints
-from .matrices import labels_beside
+from .matrices import labels_beside, npy_header, opened_npz
 from .readers import BadRow, Chunk, end_of, refuse_not_finite, whole_labels
 from .source import Source
 
@@ -51,7 +50,7 @@ class Npy:
     def chunks(self, size: int, skip: int = 0) -> Iterator[Chunk]:
         if skip:
             return
-        rows = max(16, size // (self.X.shape[1] * 8))
+        rows = max(16, size // max(8, self.X.shape[1] * 8))
         for start in range(0, len(self.y), rows):
             part = slice(start, start + rows)
             weight = None if self.weight is None else _weights(self.weight[part], self.name, start)
@@ -62,7 +61,7 @@ class Npy:
 def _mapped(path: Path) -> np.ndarray:
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
+    except (ValueError, EOFError) as error:
         raise ValueError(f"{path} could not be read as npy: {error}") from None
 
 
@@ -105,7 +104,7 @@ class Npz:
 def _read_npz(source: Source, size: int) -> Iterator[Chunk]:
     path = source.path
     assert path is not None
-    with zipfile.ZipFile(path) as file:
+    with opened_npz(path, str(path)) as file:
         names = [name.removesuffix(".npy") for name in file.namelist()]
         label = next((name for name in ("y", "labels", "target") if name in names), None)
         if "X" not in names or label is None:
@@ -121,7 +120,7 @@ def _read_npz(source: Source, size: int) -> Iterator[Chunk]:
                     f"{path}: X must be a matrix with a label in {label} for every row; their "
                     f"shapes are {shape} and {count}."
                 )
-            rows = max(16, size // (shape[1] * 8))
+            rows = max(16, size // max(8, shape[1] * 8))
             for start in range(0, shape[0], rows):
                 n = min(rows, shape[0] - start)
                 some = np.frombuffer(X.read(n * shape[1] * dtype.itemsize), dtype)
@@ -131,12 +130,7 @@ def _read_npz(source: Source, size: int) -> Iterator[Chunk]:
 
 def _header(file, path: Path) -> tuple[tuple[int, ...], np.dtype]:
     """Shape and type of the array that follows."""
-    version = np.lib.format.read_magic(file)
-    read = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
-    shape, fortran, dtype = read[version](file)
+    shape, dtype, fortran = npy_header(file, str(path))
     if dtype.hasobject or (fortran and len(shape) > 1):
         raise ValueError(
             f"{path} holds Python objects, or X column by column. Save np.ascontiguousarray(X), "

@@ -1,9 +1,10 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all; devices and pipes, which are written to as they are."""
 
 from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,8 +17,13 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
 
     It is written beside its destination under another name.  Whatever goes wrong before the
     end, Ctrl-C and a full disk included, leaves what was at ``path`` untouched and nothing else
-    behind.
+    behind.  A device or a pipe cannot be replaced by a file without being lost: what is written
+    goes to it at once.
     """
+    if is_special(path):
+        with _into(path) as file:
+            yield file
+        return
     target = Path(os.path.realpath(path))  # a link goes on pointing where it did
     if target.is_dir():
         raise IsADirectoryError(f"{path} is a folder. Name a file in it.")
@@ -39,6 +45,28 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
             raise _explained(error, path) from error
         raise
     _sync_folder(target.parent)
+
+
+def is_special(path: str | os.PathLike) -> bool:
+    """Whether there is something at ``path`` that is neither a file nor a folder."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+@contextmanager
+def _into(path: str | os.PathLike) -> Iterator[BinaryIO]:
+    """What is there, open for writing; never made, cut off or renamed."""
+    try:
+        with os.fdopen(os.open(path, os.O_WRONLY), "wb") as file:
+            yield file
+    except BrokenPipeError:  # whoever read has had enough
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise type(error)(error.errno, f"{path} could not be written ({reason})") from error
 
 
 def _explained(error: OSError, path) -> OSError:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyarrow import csv
 
 from .columns import as_words, kind_of, one_array
 from .tables import check_columns
@@ -16,6 +17,12 @@ TARGET_NAMES = ("target", "label", "labels", "class", "y", "species", "diagnosis
 # A column with more different numbers than this is a measurement rather than a label.
 MAX_NUMBER_LABELS = 50
 MAX_DIFFERENT_LABELS = 5_000
+MAX_LABEL_CHARACTERS = 1_000
+# Whole numbers up to here are told apart by float64.
+MAX_EXACT_FLOAT = 2.0**53
+# A whole number as it is written: 001, +1 and 1e3 are other words for one.
+_WHOLE = re.compile(r"0|-?[1-9]\d*|(0|-?[1-9]\d*)\.0*")
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?inf(inity)?", re.IGNORECASE)
 
 
 def choose_target(table: pa.Table, target: str | None, where: str) -> str:
@@ -50,14 +57,48 @@ def labels_of(
     """Labels of the rows that have one, as words, whole numbers or truth values; and which rows
     these are."""
     values = one_array(column)
-    if kind_of(values.type) in ("words", "day", "nothing"):
-        values = as_words(values)
+    if not is_counted(values):
+        values = label_words(values, name, where)
     there = np.flatnonzero(~np.asarray(absent(values)))
     if len(there) < len(values):
         values = values.take(pa.array(there))
     y = as_labels(values)
     check_classes(np.unique(y), len(y), name, where, lambda: _hint(table, name))
-    return y.astype(np.int64) if y.dtype.kind in "iuf" else y, there
+    if y.dtype.kind == "f":
+        return whole_numbers(y, f"{where}: the target {name!r}"), there
+    return y.astype(np.int64) if y.dtype.kind in "iu" else y, there
+
+
+def is_counted(column: pa.Array) -> bool:
+    """Whether labels of this type are numbers or truth values that NumPy holds exactly."""
+    type = column.type
+    if kind_of(type) not in ("number", "truth") or pa.types.is_decimal(type):
+        return False
+    if pa.types.is_uint64(type):
+        most = pc.max(column).as_py()
+        return most is None or most <= np.iinfo(np.int64).max
+    return True
+
+
+def label_words(column: pa.Array, name: str, where: str) -> pa.Array:
+    """Labels as words; refused where they are none, as lists and records are."""
+    try:
+        return as_words(column)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise ValueError(
+            f"{where}: the target {name!r} holds values of type {column.type}, which are no "
+            "labels. Name a column of words, whole numbers or truth values."
+        ) from None
+
+
+def whole_numbers(y: np.ndarray, where: str) -> np.ndarray:
+    """Whole floating-point numbers as integers, as long as none of them can be another."""
+    if len(y) and np.abs(y).max() > MAX_EXACT_FLOAT:
+        raise ValueError(
+            f"{where} holds {y[np.abs(y).argmax()]:.0f} as a floating-point number, which cannot "
+            "be told from its neighbours. Store such labels as integers or as words."
+        )
+    return y.astype(np.int64)
 
 
 def check_classes(
@@ -92,8 +133,8 @@ def labels_like(y, classes: np.ndarray) -> np.ndarray:
     """Labels of other rows as the classes that a model knows; missing ones are no class."""
     if isinstance(y, pa.ChunkedArray | pa.Array):
         y = one_array(y)
-        words = kind_of(y.type) in ("words", "day", "nothing") or classes.dtype.kind in "USO"
-        y = as_labels(pc.fill_null(as_words(y), "") if words else y)
+        words = not is_counted(y) or classes.dtype.kind in "USO"
+        y = as_labels(pc.fill_null(label_words(y, "y", "The data"), "") if words else y)
     if classes.dtype.kind in "USO":
         return y.astype(str)
     if y.dtype.kind not in "USO":
@@ -109,15 +150,51 @@ def labels_like(y, classes: np.ndarray) -> np.ndarray:
 
 
 def words_as_values(labels: np.ndarray) -> np.ndarray:
-    """Different words that are all whole numbers, or all truth values, as these."""
-    if {label.lower() for label in labels.tolist()} <= {"true", "false"}:
-        return np.array([label.lower() == "true" for label in labels.tolist()])
-    with suppress(ValueError):
-        numbers = labels.astype(np.float64)
-        whole = numbers.astype(np.int64)
-        if (whole == numbers).all() and len(np.unique(whole)) == len(whole):
-            return whole
-    return labels
+    """Different words that are all whole numbers, or all truth values, as these.
+
+    No two words become one value, and none a value that is written otherwise: 001 stays a word.
+    """
+    words = [label.strip() for label in labels.tolist()]
+    if {word.lower() for word in words} <= {"true", "false"}:
+        values = np.array([word.lower() == "true" for word in words])
+    elif all(_WHOLE.fullmatch(word) for word in words):
+        numbers = [int(word.split(".")[0]) for word in words]
+        if max(map(abs, numbers)) > np.iinfo(np.int64).max:
+            return labels
+        values = np.array(numbers, dtype=np.int64)
+    else:
+        return labels
+    return values if len(np.unique(values)) == len(set(words)) else labels
+
+
+def typed_labels(column: pa.ChunkedArray) -> pa.Array:
+    """Labels of a CSV file, read as words: numbers or truth values where all of them are; then
+    what stands for a missing number is missing."""
+    coded = one_array(column).dictionary_encode()
+    words = coded.dictionary.to_pylist()
+    holes = set(csv.ConvertOptions().null_values)
+    there = [place for place, word in enumerate(words) if word is not None and word not in holes]
+    if not there:
+        return pa.nulls(len(coded))
+    levels = np.array([words[place] for place in there], dtype=object)
+    values = words_as_values(levels)
+    if values is levels:
+        if not _measured(levels):
+            return coded.dictionary_decode()
+        values = levels.astype(np.float64)
+    found = np.zeros(len(words), dtype=values.dtype)
+    found[there] = values
+    missing = np.ones(len(words), dtype=bool)
+    missing[there] = False
+    return pa.array(found, mask=missing).take(coded.indices)
+
+
+def _measured(levels: np.ndarray) -> bool:
+    """Numbers, not all of them whole."""
+    if not all(_NUMBER.fullmatch(word.strip()) for word in levels.tolist()):
+        return False
+    numbers = levels.astype(np.float64)
+    return not (np.isfinite(numbers) & (numbers == np.round(numbers))).all()
 
 
 def absent(column: pa.ChunkedArray | pa.Array):
@@ -130,11 +207,23 @@ def absent(column: pa.ChunkedArray | pa.Array):
 
 def as_labels(column: pa.Array) -> np.ndarray:
     """Words by way of the few different ones; numbers and truth values as they are."""
-    if kind_of(column.type) in ("number", "truth"):
+    if is_counted(column):
+        if isinstance(column.type, pa.DictionaryType):
+            column = column.dictionary_decode()
         return column.to_numpy(zero_copy_only=False)
     coded = column.dictionary_encode()
+    _check_length(coded.dictionary)
     levels = coded.dictionary.to_numpy(zero_copy_only=False).astype(str)
     return levels[coded.indices.to_numpy()] if len(column) else np.empty(0, dtype="U1")
+
+
+def _check_length(words: pa.Array) -> None:
+    """Every label takes as much memory as the longest."""
+    for word in words.filter(pc.greater(pc.utf8_length(words), MAX_LABEL_CHARACTERS)).to_pylist():
+        raise ValueError(
+            f"A label has {len(word)} characters, {word[:40]!r} and so on; labels have at most "
+            f"{MAX_LABEL_CHARACTERS}. This looks like a text: name another column."
+        )
 
 
 def _hint(table: pa.Table, besides: str | None = None) -> str:
@@ -142,6 +231,14 @@ def _hint(table: pa.Table, besides: str | None = None) -> str:
     few = [
         name
         for name in table.schema.names[:200]
-        if name != besides and 2 <= pc.count_distinct(table.column(name)).as_py() <= 20
+        if name != besides and 2 <= _different(table.column(name)) <= 20
     ]
     return f" Columns with few values: {', '.join(few[:8])}." if few else ""
+
+
+def _different(column: pa.ChunkedArray) -> int:
+    """How many different values there are; none that could be labels in lists and records."""
+    try:
+        return pc.count_distinct(column).as_py()
+    except pa.ArrowNotImplementedError:
+        return 0

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import zipfile
+import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
+from .labels import MAX_EXACT_FLOAT
+from .limits import check_columns_of, check_expansion
 from .source import PIECE_BYTES, Source
 from .svmlight import svmlight_parts
 
 # Rows of an array handled together.
 ROWS = 20_000
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 FROM_ONE = "there is a column of number 0, but the model was fitted to a file that counts from 1."
 
 
@@ -25,6 +32,8 @@ def read_matrix(source: Source, base: int | None = None) -> tuple:
         X, y = _read_npz(source) if source.format == "npz" else (read_npy(source), None)
         return X, y, 0
     X, y, zero = _read_svmlight(source)
+    if base is None:  # to fit: of rows to predict, columns that the model does not know are cut off
+        check_columns_of(X.shape[1], X.nnz, source.name)
     base = (0 if zero else 1) if base is None else base
     if base and zero:
         raise ValueError(f"{source.name}: {FROM_ONE}")
@@ -66,8 +75,9 @@ def fitted_width(X, width: int):
 
 
 def _whole(y: np.ndarray) -> np.ndarray:
-    """Labels as whole numbers where they are."""
-    return y.astype(np.int64) if (y == np.round(y)).all() else y
+    """Labels as whole numbers where all of them are, and exactly so."""
+    exact = (y == np.round(y)).all() and np.abs(y).max(initial=0.0) <= MAX_EXACT_FLOAT
+    return y.astype(np.int64) if exact else y
 
 
 def read_npy(source: Source) -> np.ndarray:
@@ -77,7 +87,7 @@ def read_npy(source: Source) -> np.ndarray:
             X = np.load(source.path, mmap_mode="r", allow_pickle=False)
         else:
             X = np.load(source.seekable(), allow_pickle=False)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, EOFError) as error:
         raise ValueError(f"{source.name} could not be read as npy: {error}") from None
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(
@@ -99,24 +109,76 @@ def vector_beside(X: Source, named: str | None) -> np.ndarray:
             f"There is no file {path}. {X.name} needs its labels in y.npy beside it, or in a file "
             "named with --target."
         )
-    found = np.load(path, allow_pickle=False)
+    try:
+        found = np.load(path, allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{path} could not be read as npy: {error}") from None
     n = read_npy(X).shape[0]
     if found.shape != (n,):
         raise ValueError(f"{path} must have one value for each of {n} rows, not {found.shape}.")
     return found
 
 
-def _read_npz(source: Source):
+def _check_members(file, name: str) -> None:
+    """Refuse an npz file that would become far larger than it is, or whose arrays claim more than
+    there is of them: NumPy takes the memory before it reads."""
+    size = file.seek(0, 2)
+    with opened_npz(file, name) as archive:
+        members = archive.infolist()
+        check_expansion(sum(member.file_size for member in members), size, name)
+        for member in members:
+            if member.filename.endswith(".npy"):
+                with archive.open(member) as inside:
+                    shape, dtype, _ = npy_header(inside, name)
+                claimed = math.prod(shape) * dtype.itemsize
+                if claimed > member.file_size and not dtype.hasobject:
+                    raise ValueError(
+                        f"{name} is damaged: {member.filename} claims {claimed} bytes and has "
+                        f"{member.file_size}."
+                    )
+    file.seek(0)
+
+
+@contextmanager
+def opened_npz(file, name: str) -> Iterator[zipfile.ZipFile]:
     try:
-        with np.load(source.seekable(), allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (ValueError, OSError) as error:
+        with zipfile.ZipFile(file) as archive:
+            yield archive
+    except ZIP_ERRORS as error:
+        raise ValueError(f"{name} could not be read as npz: {error}") from None
+
+
+def npy_header(file, name: str) -> tuple[tuple[int, ...], np.dtype, bool]:
+    """Shape and type of the array that follows, and whether it is stored column by column."""
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    try:
+        version = np.lib.format.read_magic(file)
+        shape, fortran, dtype = read[version](file)
+    except (ValueError, KeyError) as error:
+        raise ValueError(f"{name} could not be read as npy: {error}") from None
+    return shape, dtype, fortran
+
+
+def _read_npz(source: Source):
+    file = source.seekable()
+    _check_members(file, source.name)
+    try:
+        with np.load(file, allow_pickle=False) as found:
+            arrays = {name: found[name] for name in found.files}
+    except (ValueError, OSError, *ZIP_ERRORS) as error:
         raise ValueError(f"{source.name} could not be read as npz: {error}") from None
     y = next((arrays[name] for name in ("y", "labels", "target") if name in arrays), None)
     if {"data", "indices", "indptr", "shape"} <= set(arrays):
         parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-        X = sparse.csr_matrix(parts, shape=tuple(arrays["shape"]))
-        X.check_format()
+        try:
+            X = sparse.csr_matrix(parts, shape=tuple(arrays["shape"].tolist()))
+            X.check_format()
+        except (ValueError, TypeError, OverflowError, IndexError) as error:
+            raise ValueError(f"{source.name} holds no sparse matrix: {error}") from None
+        check_columns_of(X.shape[1], X.nnz, source.name)
     elif "X" in arrays and arrays["X"].ndim == 2:
         X = arrays["X"]
     else:

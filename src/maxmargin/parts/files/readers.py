@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numba import njit
 
-from .columns import as_words, kind_of
-from .labels import as_labels
+from .labels import as_labels, is_counted, label_words, whole_numbers
 from .source import Source
 from .tables import PIECE_BYTES, OddValue, stream_table
 
@@ -97,8 +96,8 @@ def batches(source: Source, types: dict, rows: int, piece: int) -> Iterator[pa.R
 
 def labels(column: pa.Array, name: str, file: str, first: int) -> np.ndarray:
     """Words, whole numbers or truth values, as they are."""
-    if kind_of(column.type) not in ("number", "truth"):
-        column = as_words(column)
+    if not is_counted(column):
+        column = label_words(column, name, file)
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
         raise BadRow(file, first + row, f"there is no label in {name!r}.")
@@ -116,7 +115,11 @@ def whole_labels(y: np.ndarray, file: str, first: int) -> np.ndarray:
             f"the label {y[odd[0]]:g} is no whole number: is it a measurement? To predict whether "
             "it is above some value, add a column that says so.",
         )  # fmt: skip
-    return y.astype(np.int64)
+    try:
+        return whole_numbers(y, "the label")
+    except ValueError as error:
+        row = first + int(np.abs(y).argmax())
+        raise BadRow(file, row, str(error)) from None
 
 
 def checked_weights(column: pa.Array, name: str, file: str, first: int) -> np.ndarray:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import os
 import re
+import stat
 import sys
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from .limits import MemoryNeed
 
 FORMATS = {
     ".csv": "csv",
@@ -75,9 +79,12 @@ class Source:
 
     def read(self) -> bytes:
         """All bytes, decompressed."""
-        file = self.open()
+        file, need, pieces = self.open(), MemoryNeed(self.name), []
         try:
-            return b"".join(iter(lambda: file.read(PIECE_BYTES), b""))
+            while piece := file.read(PIECE_BYTES):
+                need.add(2 * len(piece))  # in pieces and as a whole
+                pieces.append(piece)
+            return b"".join(pieces)
         finally:
             if self.path is not None:
                 file.close()
@@ -115,7 +122,9 @@ def find_source(
         stream = sys.stdin.buffer
         if not hasattr(stream, "peek"):
             stream = io.BufferedReader(stream)
-        found = _recognised(None, stream.peek(_GLANCE_BYTES), [], format, stream)
+        glance = stream.peek(_GLANCE_BYTES)
+        _refuse_device(stream, glance, "standard input")
+        found = _recognised(None, glance, [], format, stream)
         return replace(found, on_read=on_read)
     path = Path(path)
     if path.is_dir():
@@ -124,8 +133,19 @@ def find_source(
         raise FileNotFoundError(f"There is no file {path}.{_similar(path)}")
     with path.open("rb") as file:
         glance = file.read(_GLANCE_BYTES)
+        _refuse_device(file, glance, str(path))
     found = _recognised(path, glance, [s.lower() for s in path.suffixes], format, None)
     return replace(found, on_read=on_read)
+
+
+def _refuse_device(file, glance: bytes, name: str) -> None:
+    """A device that is no terminal has no rows, and often no end; an empty one is empty."""
+    try:
+        device = stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty()
+    except (OSError, AttributeError):  # a stand-in for a file is no device
+        device = False
+    if device and glance:
+        raise ValueError(f"{name} is a device, not a file with rows. Name a file.")
 
 
 def _recognised(path, glance: bytes, suffixes: list[str], format: str | None, stream) -> Source:
@@ -151,7 +171,7 @@ def _decompressed(glance: bytes, compression: str) -> bytes:
     """The beginning of what is inside."""
     try:
         if compression == "bz2":
-            return bz2.BZ2Decompressor().decompress(glance) or b"?"
+            return bz2.BZ2Decompressor().decompress(glance, _GLANCE_BYTES) or b"?"
         return zlib.decompressobj(wbits=31).decompress(glance, _GLANCE_BYTES)
     except (OSError, zlib.error):
         raise ValueError(f"The data are no valid {compression} file.") from None

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .limits import lines_of
 from .readers import BadRow, Chunk, refuse_not_finite, whole_labels
 from .source import Source
+
+# What the reader of scikit-learn counts up to.
+MAX_COLUMN_NUMBER = 2**31 - 2
 
 
 def svmlight_parts(
@@ -21,7 +25,7 @@ def svmlight_parts(
     """
     first = 1
     with source.open() as file:
-        while lines := file.readlines(size):
+        for lines in lines_of(file, size, source.name):
             yield (*_parse(lines, source.name, first, dtype), first)
             first += len(lines)
 
@@ -31,10 +35,13 @@ def _parse(lines: list[bytes], file: str, first: int, dtype) -> tuple[Any, np.nd
 
     try:
         return load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True, dtype=dtype)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         if len(lines) == 1:
-            text = lines[0].decode(errors="replace").strip()
-            what = f"no svmlight file has a line like {text[:60]!r}: {error}"
+            text = lines[0][:1000].decode(errors="replace").strip()
+            if isinstance(error, OverflowError):
+                what = f"a column's number is larger than {MAX_COLUMN_NUMBER}: {text[:60]!r}."
+                raise BadRow(file, first, what) from None
+            what = f"no svmlight file has a line like {text[:60]!r}: {str(error)[:200]}"
             raise BadRow(file, first, what) from None
         half = len(lines) // 2  # which line it was, is found by halving
         _parse(lines[:half], file, first, dtype)

@@ -10,13 +10,14 @@ import io
 import re
 import zlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pyarrow as pa
 from pyarrow import csv
 
+from .limits import MemoryNeed, check_line, read_line
 from .source import PIECE_BYTES, Source
 
 # How many pieces of a CSV file are parsed at a time.
@@ -33,7 +34,11 @@ _CONVERSION_ERROR = re.compile(
 _ROW_ERROR = re.compile(r"Row #(\d+): (.*)", re.DOTALL)
 
 
-def read_table(source: Source, words: Iterable[str] = ()) -> pa.Table:
+# Names of columns, or what chooses them from those of the header.
+Names = Iterable[str] | Callable[[list[str]], Iterable[str]]
+
+
+def read_table(source: Source, words: Names = ()) -> pa.Table:
     """The whole table, with types as found; the columns ``words`` of a CSV file are words, even
     where they look like numbers."""
     with _explaining(source):
@@ -42,7 +47,10 @@ def read_table(source: Source, words: Iterable[str] = ()) -> pa.Table:
         elif source.format == "parquet":
             from pyarrow import parquet
 
-            table = parquet.read_table(source.seekable(), use_threads=True)
+            file = source.seekable()
+            _check_size(parquet.read_metadata(file), source)
+            file.seek(0)
+            table = parquet.read_table(file, use_threads=True)
         else:
             table = arrow_reader(source).read_all()
     _check_names(table.schema.names, source)
@@ -55,7 +63,7 @@ def read_header(source: Source) -> list[str]:
     """The names of the columns."""
     if source.path is not None and source.format in ("csv", "tsv"):
         with _explaining(source), source.open() as file:
-            return _header(next(_pieces(file)), source)
+            return _header(next(_pieces(file, source.name)), source)
     return read_table(source).schema.names
 
 
@@ -141,15 +149,17 @@ class OddValue(ValueError):
         self.file, self.row, self.column, self.value = file, row, column, value
 
 
-def _read_csv(source: Source, words: Iterable[str]) -> pa.Table:
+def _read_csv(source: Source, words: Names) -> pa.Table:
     """All of it, with types guessed from the first piece and widened where a later one needs it."""
     data = None if source.path is not None else source.read()
-    types: dict[str, pa.DataType] = dict.fromkeys(words, pa.string())
+    types: dict[str, pa.DataType] = {} if callable(words) else dict.fromkeys(words, pa.string())
     while True:
         with source.open() if data is None else io.BytesIO(data) as file:
-            pieces = _pieces(file)
+            pieces = _pieces(file, source.name)
             names = _header(next(pieces), source)
             _check_names(names, source)
+            if callable(words):
+                types |= dict.fromkeys(words(names), pa.string())
             try:
                 return _concatenated(pieces, names, source, types)
             except TooNarrow as found:
@@ -165,14 +175,18 @@ def _concatenated(pieces, names: list[str], source: Source, types: dict) -> pa.T
     if any(pa.types.is_binary(kind) for kind in known.values()):
         raise pa.ArrowInvalid("invalid UTF8")  # Arrow takes it for bytes
     types |= known
-    return pa.concat_tables([begin, *_in_parallel(pieces, names, source, types, None)])
+    need, tables = MemoryNeed(source.name), [begin]
+    for table in _in_parallel(pieces, names, source, types, None):
+        need.add(table.nbytes)
+        tables.append(table)
+    return pa.concat_tables(tables)
 
 
 def _stream_csv(
     source: Source, types: dict, rows: int, piece: int | None
 ) -> Iterator[pa.RecordBatch]:
     with source.open() as file:
-        pieces = _pieces(file, piece)
+        pieces = _pieces(file, source.name, piece)
         names = _header(next(pieces), source)
         check_columns(types, names, source.name)
         _check_names(names, source)
@@ -195,7 +209,7 @@ def _stream_csv(
 def first_rows(source: Source) -> pa.Table:
     """The first piece of a CSV file: its columns, and what they seem to hold."""
     with _explaining(source), source.open() as file:
-        pieces = _pieces(file)
+        pieces = _pieces(file, source.name)
         names = _header(next(pieces), source)
         _check_names(names, source)
         first = next(pieces, None)
@@ -245,13 +259,16 @@ def _row_of(piece: memoryview, names: list[str], source: Source, column: str, va
     return table.column(0).to_pylist().index(value) + 1
 
 
-def _pieces(file, least: int | None = None) -> Iterator[memoryview]:
+def _pieces(file, name: str, least: int | None = None) -> Iterator[memoryview]:
     """The first line, then pieces that end with a line."""
-    rest: bytes | memoryview = file.readline()
-    while bytes(rest).count(b'"') % 2 and (more := file.readline()):
-        rest = bytes(rest) + more
-    yield memoryview(rest)
-    rest = b""
+    header = bytearray(read_line(file, name))
+    quotes = header.count(b'"')
+    while quotes % 2 and (more := read_line(file, name)):
+        header += more
+        quotes += more.count(b'"')
+        check_line(len(header), name)
+    yield memoryview(header)
+    rest: bytes | memoryview = b""
     while True:
         size = max(least or PIECE_BYTES, 2 * len(rest))
         room = bytearray(size)
@@ -264,6 +281,7 @@ def _pieces(file, least: int | None = None) -> Iterator[memoryview]:
         if cut:
             yield memoryview(room)[:cut]
         rest = memoryview(room)[cut:got]
+        check_line(len(rest), name)
     if bytes(rest).strip():
         yield memoryview(rest)
 
@@ -287,6 +305,11 @@ def _header(line: memoryview, source: Source) -> list[str]:
     return table.schema.names
 
 
+def _check_size(metadata, source: Source) -> None:
+    """Refuse a Parquet file of more values than there is memory for: a few bytes can be many."""
+    MemoryNeed(source.name).add(metadata.num_rows * metadata.num_columns)  # a byte each at least
+
+
 def arrow_reader(source: Source):
     file = source.seekable()
     start = file.read(6)
@@ -303,7 +326,9 @@ def _explaining(source: Source):
     """Arrow's complaints with the name of the file, and what can be done about them."""
     try:
         yield
-    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+    except pa.ArrowMemoryError as error:
+        raise MemoryError(f"{source.name}: {error}") from None
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         text = str(error)
         if "Empty CSV" in text:
             raise ValueError(f"{source.name} is empty.") from None

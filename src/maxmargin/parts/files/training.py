@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from .labels import choose_target, labels_like, labels_of
+from .labels import choose_name, choose_target, labels_like, labels_of, typed_labels
 from .matrices import read_matrix, vector_beside
 from .prepared import complete, incomplete, unlabelled
-from .source import ReadCallback, find_source
+from .source import ReadCallback, Source, find_source
 from .tables import check_columns, read_table
 
 
@@ -56,7 +58,8 @@ def read_labelled(
     """Training data from a file; rows without a label are left out, and counted."""
     source = find_source(path, format, on_read)
     if source.is_table:
-        return label_table(read_table(source), target, weights, source.name)
+        table = _with_labels(source, lambda names: _likely(names, target))
+        return label_table(table, target, weights, source.name)
     own = source.format == "npy"  # whose labels and weights are files
     if not own and (weights is not None or target is not None):
         raise ValueError(
@@ -77,6 +80,25 @@ def read_labelled(
     if own and weights is not None:
         data.weight = _weights(pa.chunked_array([vector_beside(source, weights)[there]]), weights)
     return data
+
+
+def _likely(names: list[str], target: str | None) -> list[str]:
+    """The column of the labels, if there is one; else whoever looks for it says so."""
+    with suppress(ValueError):
+        return [choose_name(names, target, "", "")]
+    return []
+
+
+def _with_labels(source: Source, chosen: Callable[[list[str]], list[str]]) -> pa.Table:
+    """A table whose labels are as they are written: text files do not say what is a number, and
+    Arrow takes 001 for one."""
+    table = read_table(source, words=chosen)
+    if source.format not in ("csv", "tsv"):
+        return table
+    for name in chosen(table.schema.names):
+        place = table.schema.get_field_index(name)
+        table = table.set_column(place, name, typed_labels(table.column(name)))
+    return table
 
 
 def label_table(table: pa.Table, target, weights, name: str) -> Labelled:
@@ -107,7 +129,7 @@ def read_like(path, model, format: str | None, on_read: ReadCallback | None = No
         if y is None:
             raise ValueError(f"{source.name} has no labels: an npz file needs an array y.")
         return Labelled(source.name, X, np.asarray(y), "y")
-    table = read_table(source)
+    table = _with_labels(source, lambda names: [name for name in names if name == model.target])
     check_columns([model.target, *model.preparation.types()], table.schema.names, source.name)
     return Labelled(
         source.name, table, labels_like(table.column(model.target), classes), model.target

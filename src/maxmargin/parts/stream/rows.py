@@ -17,6 +17,7 @@ from ...models.bias_column import with_ones
 from ...models.labels import label_codes
 from ..files.fingerprints import ChangedError
 from ..files.labels import MAX_DIFFERENT_LABELS, check_classes, words_as_values
+from ..files.limits import check_columns_of
 from ..files.readers import BadRow, Chunk
 from ..files.sources import ChunkSource
 from ..parts import Block, Parts, Question, Task
@@ -155,6 +156,7 @@ class StreamedRows(Parts):
         self.kept_all = keep is not None
         self.passes, self.base = 1, self.source.lowest
         self.n_features, skip = (known.width, known.files) if known else (0, 0)
+        stored = known.stored if known else 0
         try:
             for chunk in _ahead(self.source.chunks(self.memory.read, skip)):
                 if chunk.X is None:
@@ -162,6 +164,7 @@ class StreamedRows(Parts):
                         writer.finish_file(list(self.labels.codes), self.labels.kind, same)
                     continue
                 self._check_width(chunk)
+                stored += chunk.X.nnz if self.sparse else chunk.X.size
                 codes = self.labels(chunk)
                 if writer is not None:
                     try:
@@ -181,6 +184,7 @@ class StreamedRows(Parts):
         if self.n == 0:
             raise ValueError(f"{self.source.name} has no rows.")
         self._check_same()
+        check_columns_of(self.n_features, stored, self.source.name)
         if writer is not None:
             return writer.complete(list(self.labels.codes), self.labels.kind, same)
         self.base = self.base if self.sparse else 0
