@@ -109,3 +109,16 @@ def test_labels_of_other_rows_are_read_as_the_classes():
     for column in (pa.array(["maybe", "1"]), np.array(["maybe", "1"])):
         with pytest.raises(ValueError, match="words here, such as 'maybe'"):
             labels_like(column, whole)
+
+
+def test_nanoseconds_are_days_too():
+    at = np.array(["2020-01-01T00:00:00.000000001", "2020-01-02T12:00:00"], "datetime64[ns]")
+    table = pa.table({"since": pa.array(at)})
+    column = learn_table(table, ["since"], Choices(scale=False)).preparation.columns[0]
+    np.testing.assert_allclose(column.mean, 18262 + 0.75)
+
+
+def test_a_day_beyond_counting_names_its_column():
+    table = pa.table({"since": pa.array([1, 2**62], pa.timestamp("s"))})
+    with pytest.raises(ValueError, match="The column 'since'"):
+        learn_table(table, ["since"], Choices())

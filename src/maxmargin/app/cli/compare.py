@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from .fit_options import Category, Drop, Text
+from .fit_options import Category, Decimal, Drop, Number, Text
 from .interrupt import cautiously
 from .options import AsJson, Format, Report, Rows, Target
 from .output import check_outputs, write_page
@@ -41,6 +41,8 @@ def compare(
     drop: Drop = None,
     category: Category = None,
     text: Text = None,
+    number: Number = None,
+    decimal: Decimal = ".",
     format: Format = None,
     report: Report = None,
     as_json: AsJson = False,
@@ -64,8 +66,10 @@ def compare(
     check_outputs({"--report": report}, {"the data": data})
     rows = read_labelled(data, target, None, format, reading(as_json))
     named = tuple(drop or ()), tuple(category or ()), tuple(text or ())
-    check_named(rows, [name for names in named for name in names])
-    trained = MemoryRows(rows, Choices(*named, scale=False))
+    numbers = tuple(number or ())
+    check_named(rows, [name for names in (*named, numbers) for name in names])
+    choices = Choices(*named, scale=False, number=numbers, decimal=decimal)
+    trained = MemoryRows(rows, choices)
     X, y, notes = trained.X, trained.data.y, trained.notes
     with cautiously():
         found = compare_methods(

@@ -12,6 +12,7 @@ from .fit_options import (
     Basis,
     Category,
     Data,
+    Decimal,
     Demo,
     Drop,
     Folds,
@@ -24,6 +25,7 @@ from .fit_options import (
     Missing,
     Multiclass,
     NoReport,
+    Number,
     Out,
     Price,
     Report,
@@ -51,6 +53,8 @@ def fit(
     drop: Drop = None,
     category: Category = None,
     text: Text = None,
+    number: Number = None,
+    decimal: Decimal = ".",
     text_as: TextAs = "tfidf",
     missing: Missing = "fill",
     scale: Scale = True,
@@ -79,7 +83,8 @@ def fit(
     """Fit a classifier to a file, prove it, and write a model and a page about it.
 
     Columns are typed by what they hold: numbers are scaled, words become
-    one indicator for each level. C is chosen by cross-validation unless
+    one indicator for each level; where nearly all are numbers, a note
+    says so. C is chosen by cross-validation unless
     given. The model file holds all of it; report.html, beside it, tells
     it with pictures in any browser.
 
@@ -104,6 +109,7 @@ def fit(
         tuple(drop or ()), tuple(category or ()), tuple(text or ()),
         check_word("--text-as", text_as, ("tfidf", "counts")) == "tfidf", scale,
         check_word("--missing", missing, ("fill", "drop", "refuse")),
+        tuple(number or ()), decimal,
     )  # fmt: skip
     if test is not None and holdout:
         raise ValueError("--test and --holdout both say what to judge on. Use one of them.")
@@ -151,7 +157,7 @@ def _in_memory(files: FileOptions, demo: str, plan, choices, holdout: float, on_
         labelled = bundled(demo)
     else:
         labelled = read_labelled(files.data, files.target, files.weights, files.format, on_read)
-    check_named(labelled, [*choices.drop, *choices.category, *choices.text])
+    check_named(labelled, [*choices.drop, *choices.category, *choices.text, *choices.number])
     fitted = fit_table(labelled, plan, choices, holdout=holdout)
     if files.test is not None:
         judge_table(fitted, read_like(files.test, fitted.model, files.format, on_read))

@@ -47,6 +47,16 @@ Category = Annotated[
 Text = Annotated[
     list[str] | None, typer.Option(help="Column to read as text.", rich_help_panel=COLUMNS_PANEL)
 ]
+Number = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column to read as numbers; what is none is missing.", rich_help_panel=COLUMNS_PANEL
+    ),
+]
+Decimal = Annotated[
+    str,
+    typer.Option(help="Decimal mark of numbers: . or a comma.", rich_help_panel=COLUMNS_PANEL),
+]
 TextAs = Annotated[
     str, typer.Option(help="Words as tfidf or as counts.", rich_help_panel=COLUMNS_PANEL)
 ]

@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
+from .fit_options import Decimal, Number
 from .interrupt import cautiously
 from .options import AsJson, Basis, Format, Report, Rows, Target
 from .output import check_outputs, write_page
-from .run import command_line, print_json, reading
+from .run import check_named, command_line, print_json, reading
 
 PATH_COLUMNS = ("C", "training_error", "n_support", "margin", "norm", "objective", "gap", "seconds")
 
@@ -21,6 +22,8 @@ def path(
     method: Annotated[str, typer.Option("--method", "-m", help="svm or logistic.")] = "svm",
     scale: Annotated[bool, typer.Option(help="Divide numbers by their deviation.")] = True,
     basis: Basis = None,
+    number: Number = None,
+    decimal: Decimal = ".",
     format: Format = None,
     report: Report = None,
     as_json: AsJson = False,
@@ -44,7 +47,9 @@ def path(
     check_word("--method", method, ("svm", "logistic"))
     check_outputs({"--report": report}, {"the data": data})
     rows = read_labelled(data, target, None, format, reading(as_json))
-    trained = MemoryRows(rows, Choices(scale=scale), basis)
+    choices = Choices(scale=scale, number=tuple(number or ()), decimal=decimal)
+    check_named(rows, list(choices.number))
+    trained = MemoryRows(rows, choices, basis)
     X, y, notes = trained.X, trained.data.y, trained.notes
     with cautiously():
         found = c_path(METHODS[method].estimator_class()(), X, y)

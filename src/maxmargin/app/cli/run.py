@@ -49,7 +49,7 @@ def check_named(labelled, names: list[str]) -> None:
     from ...parts.files.tables import check_columns
 
     if names and not labelled.is_table:
-        raise ValueError("--drop, --category and --text name columns of a table.")
+        raise ValueError("--drop, --category, --text and --number name columns of a table.")
     if names:
         check_columns(names, labelled.rows.schema.names, labelled.name)
 

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from .fit_options import Decimal, Number
 from .options import AsJson, Basis, Format, Rows, Target
-from .run import print_json, reading
+from .run import check_named, print_json, reading
 
 
 def separable(
@@ -15,6 +16,8 @@ def separable(
     target: Target = None,
     scale: Annotated[bool, typer.Option(help="Measure the margin in standard deviations.")] = True,
     basis: Basis = None,
+    number: Number = None,
+    decimal: Decimal = ".",
     format: Format = None,
     as_json: AsJson = False,
 ) -> None:
@@ -31,7 +34,9 @@ def separable(
     from ..workflow.rows import MemoryRows
 
     rows = read_labelled(data, target, None, format, reading(as_json))
-    trained = MemoryRows(rows, Choices(scale=scale), basis)
+    choices = Choices(scale=scale, number=tuple(number or ()), decimal=decimal)
+    check_named(rows, list(choices.number))
+    trained = MemoryRows(rows, choices, basis)
     X, y, notes = trained.X, trained.data.y, trained.notes
     found = separability(X, y)
     result = {

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...parts.files.atomic import replacing
-from ...parts.files.columns import Category, Number, as_numbers, as_words
+from ...parts.files.columns import Category, Number, as_words
 from ...parts.files.model import TableModel
 from ...parts.files.preparation import MatrixPreparation
 from .errors import NotStorableError
@@ -114,7 +114,7 @@ def inputs_of(model: TableModel, rows) -> dict[str, np.ndarray]:
         values = rows.column(column.name)
         values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
         if isinstance(column, Number):
-            out[column.name] = as_numbers(values, column.name)[:, None]
+            out[column.name] = column.values(values)[:, None]
         else:
             words = [word or "" for word in as_words(values).to_pylist()]
             out[column.name] = np.array(words, dtype=object)[:, None]

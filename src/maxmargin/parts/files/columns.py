@@ -14,6 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .numerals import NUMERAL_KINDS, numerals
+
 SECONDS_PER_DAY = 86_400.0
 
 
@@ -53,9 +55,13 @@ class Number:
         """How much one original unit, and one standard deviation, moves the feature."""
         return np.array([1.0 / self.scale]), np.array([self.deviation / self.scale])
 
+    def values(self, column: pa.Array) -> np.ndarray:
+        """The numbers of a column, NaN where they are missing."""
+        return as_numbers(column, self.name, MARKS.get(self.read_as))
+
     def fill(self, column: pa.Array, out: np.ndarray, unexpected: UnexpectedValues) -> None:
         """Write the features of some rows into ``out`` (rows, 1)."""
-        x = as_numbers(column, self.name)
+        x = self.values(column)
         hole = np.isnan(x)
         if hole.any():
             unexpected.missing[self.name] = unexpected.missing.get(self.name, 0) + int(hole.sum())
@@ -175,7 +181,15 @@ class UnexpectedValues:
             )
 
 
-READ_AS_TYPES = {"number": pa.float64(), "truth": pa.bool_(), "day": pa.timestamp("us")}
+# Numerals are numbers read as words, since words that are none may be among them.
+READ_AS_TYPES = {
+    "number": pa.float64(),
+    "truth": pa.bool_(),
+    "day": pa.timestamp("us"),
+    "numeral": pa.string(),
+    "numeral,": pa.string(),
+}
+MARKS = {kind: mark for mark, kind in NUMERAL_KINDS.items()}
 
 
 def kind_of(type: pa.DataType) -> str:
@@ -203,15 +217,17 @@ def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return column
 
 
-def as_numbers(column: pa.Array, name: str) -> np.ndarray:
-    """float64 with NaN for missing; days since 1970 for dates."""
+def as_numbers(column: pa.Array, name: str, mark: str | None = None) -> np.ndarray:
+    """float64 with NaN for missing; days since 1970 for dates.  With a decimal ``mark`` words are
+    read too, and are missing where they are no numbers."""
     kind = kind_of(column.type)
     if isinstance(column.type, pa.DictionaryType):
         column = column.dictionary_decode()
     if pa.types.is_null(column.type):
         return np.full(len(column), np.nan)
     if kind == "day":
-        seconds = column.cast(pa.timestamp("us")).cast(pa.int64()).cast(pa.float64())
+        fine = pa.types.is_timestamp(column.type) and column.type.unit == "ns"  # than is told here
+        seconds = column.cast(pa.timestamp("us"), safe=not fine).cast(pa.int64()).cast(pa.float64())
         x = seconds.to_numpy(zero_copy_only=False) / (SECONDS_PER_DAY * 1e6)
     elif kind in ("number", "truth"):
         if pa.types.is_boolean(column.type):
@@ -219,6 +235,8 @@ def as_numbers(column: pa.Array, name: str) -> np.ndarray:
         if not pa.types.is_float64(column.type):
             column = column.cast(pa.float64())
         x = column.to_numpy(zero_copy_only=False)
+    elif kind == "words" and mark is not None:
+        x = numerals(as_words(column), mark)
     else:
         raise ValueError(
             f"The column {name!r} held numbers when the model was fitted, but here it is of type "

@@ -12,8 +12,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import READ_AS_TYPES, Category, Number, Text, as_numbers, as_words, kind_of, one_array
+from .columns import (
+    MARKS,
+    READ_AS_TYPES,
+    Category,
+    Number,
+    Text,
+    as_numbers,
+    as_words,
+    kind_of,
+    one_array,
+)
 from .moments import Moments
+from .numerals import NUMERAL_KINDS, is_stray
 from .preparation import Choices, MatrixPreparation, Preparation
 from .readers import BadRow
 
@@ -23,6 +34,9 @@ MAX_DENSE_INDICATORS = 300
 MIN_NAME_LEVELS = 50
 MAX_CATEGORY_LEVELS = 10_000
 MAX_TEXT_WORDS = 100_000
+# Of a column that is meant to hold numbers at most this share are words, and some are numbers.
+MAX_STRAY_SHARE, MIN_NUMBERS = 0.1, 3
+GLANCE_WORDS = 1_000
 
 
 class TableBatch(NamedTuple):
@@ -41,15 +55,20 @@ class Learned:
     rows: int
     left_out: dict[str, str] = field(default_factory=dict)
     missing: dict[str, int] = field(default_factory=dict)
+    doubts: list[str] = field(default_factory=list)  # what may have been meant otherwise
 
     def sentences(self) -> list[str]:
         """What was made of the columns, as far as it may surprise."""
         left_out = [f"{name} was left out: {why}" for name, why in self.left_out.items()]
         kinds = {column.name: column for column in self.preparation.columns}
-        return left_out + [
-            f"{name}: {count} missing values, {kinds[name].filling}"
-            for name, count in self.missing.items()
-        ]
+        return (
+            left_out
+            + self.doubts
+            + [
+                f"{name}: {count} missing values, {kinds[name].filling}"
+                for name, count in self.missing.items()
+            ]
+        )
 
 
 class NumberColumn:
@@ -60,7 +79,7 @@ class NumberColumn:
         self.low, self.high, self.missing = math.inf, -math.inf, 0
 
     def add(self, column: pa.Array) -> None:
-        x = as_numbers(one_array(column), self.name)
+        x = as_numbers(one_array(column), self.name, MARKS.get(self.kind))
         there = ~np.isnan(x)
         self.missing += len(x) - int(there.sum())
         x = x[there]
@@ -78,24 +97,94 @@ class NumberColumn:
         return Number(self.name, self.kind, mean, std, shift, scale)
 
 
-class LevelColumn:
-    """The different words of a column and how often each occurs; ``most`` are kept."""
+class NumeralColumn(NumberColumn):
+    """Numbers in a column of words; the words that are none are missing, and counted."""
 
-    def __init__(self, name: str, most: float, advice: str):
+    def __init__(self, name: str, mark: str):
+        super().__init__(name, NUMERAL_KINDS[mark])
+        self.mark, self.strays, self.example = mark, 0, ""
+
+    def add(self, column: pa.Array) -> None:
+        super().add(column)
+        if kind_of(column.type) == "words":
+            words = as_words(one_array(column))
+            strays = words.filter(is_stray(words, self.mark))
+            self.strays += len(strays)
+            self.example = self.example or (strays[0].as_py() if len(strays) else "")
+
+    @property
+    def doubt(self) -> str:
+        if not self.strays:
+            return ""
+        return f"{self.name}: {self.strays} values are no numbers, such as {self.example!r}"
+
+
+class LevelColumn:
+    """The different words of a column and how often each occurs; ``most`` are kept.
+
+    Are nearly all of them numbers, something may be wrong with the others: they are counted.
+    """
+
+    def __init__(self, name: str, most: float, advice: str, mark: str | None = None):
         self.name, self.most, self.advice = name, most, advice
         self.counts, self.missing, self.too_many = Counter[str](), 0, False
+        marks = () if mark is None else dict.fromkeys((mark, ","))
+        self.readings = [NumeralColumn(name, each) for each in marks]
+        self.seen, self.mark = 0, mark
 
     def add(self, column: pa.Array) -> None:
         for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
             words = as_words(chunk)
             self.missing += words.null_count
+            self.seen += len(words) - words.null_count
+            self._look_for_numbers(words)
             if self.too_many:
                 continue
             for pair in pc.value_counts(words.drop_null()).to_pylist():
                 self.counts[pair["values"]] += pair["counts"]
             self.too_many = len(self.counts) > self.most
 
-    def learned(self, choices: Choices, rows: int) -> Category | str:
+    def _look_for_numbers(self, words: pa.Array) -> None:
+        """As long as most words are numbers, in one notation or the other; a glance at the first
+        of them spares most columns more."""
+        for numbers in list(self.readings):
+            glance = words[:GLANCE_WORDS]
+            if 2 * (pc.sum(is_stray(glance, numbers.mark)).as_py() or 0) > len(glance):
+                self.readings.remove(numbers)
+                continue
+            try:
+                numbers.add(words)
+            except ValueError:  # 1e999 is infinite
+                self.readings.remove(numbers)
+
+    @property
+    def doubt(self) -> str:
+        """What was understood of a column of which nearly all values are numbers."""
+        numbers = min(self.readings, key=lambda each: each.strays, default=None)
+        if numbers is None or numbers.moments.n < MIN_NUMBERS:
+            return ""
+        strays, own = numbers.strays, numbers.mark == self.mark
+        if strays > MAX_STRAY_SHARE * self.seen or (own and strays == 0):
+            return ""  # words, or numbers that are told as words by their file
+        levels = f"{'more than ' if self.too_many else ''}{len(self.counts)} different words"
+        if not own:
+            return (
+                f"{self.name}: understood as {levels}; {self.seen - strays} of {self.seen} values "
+                "are numbers with a decimal comma: --decimal , reads them so"
+            )
+        are = "value is no number" if strays == 1 else "values are no numbers"
+        return (
+            f"{self.name}: understood as {levels}, because {strays} of {self.seen} {are}, such as "
+            f"{numbers.example!r}; --number {self.name} makes numbers of it, and what is none "
+            f"missing (--category {self.name}: words are meant)"
+        )
+
+    def learned(self, choices: Choices, rows: int) -> Category | Number | str:
+        if choices.decimal == ",":
+            for numbers in self.readings:
+                if numbers.mark == "," and numbers.strays == 0 and numbers.moments.n:
+                    self.readings, self.missing = [], numbers.missing
+                    return numbers.learned(choices, rows)
         found = sorted(self.counts.items())
         if len(found) < 2:
             return f"it has one value only, {found[0][0]!r}" if found else "it is empty"
@@ -140,7 +229,9 @@ def column_readings(types: dict[str, pa.DataType], choices: Choices) -> dict[str
     """How the columns that may be features are read: numbers, truth values, days, else words."""
     words = pa.string()
     return {
-        name: words if name in choices.category else READ_AS_TYPES.get(kind_of(type), words)
+        name: words
+        if name in choices.category or choices.reads_numerals(name, kind_of(type))
+        else READ_AS_TYPES.get(kind_of(type), words)
         for name, type in types.items()
     }
 
@@ -191,11 +282,14 @@ def _column(name: str, type: pa.DataType, choices: Choices, limited: bool) -> An
     kind = kind_of(type)
     if name in choices.text:
         return TextColumn(name)
+    if name not in choices.category and choices.reads_numerals(name, kind):
+        return NumeralColumn(name, choices.decimal)
     if name in choices.category or kind == "words" or pa.types.is_null(type):
         insisted = name in choices.category and not limited
         other = "" if limited else f"--text {name} reads words, "
         advice = f"; {other}--category {name} insists on levels"
-        return LevelColumn(name, math.inf if insisted else MAX_CATEGORY_LEVELS, advice)
+        mark = None if name in choices.category else choices.decimal
+        return LevelColumn(name, math.inf if insisted else MAX_CATEGORY_LEVELS, advice, mark)
     if kind == "nothing":
         return f"values of type {type} are neither numbers nor words"
     return NumberColumn(name, kind)
@@ -206,19 +300,22 @@ def _add(column, batch: TableBatch) -> None:
     try:
         column.add(values)
     except ValueError as error:
-        infinite = np.flatnonzero(np.isinf(np.asarray(values)))
-        row = int(batch.numbers[infinite[0] if len(infinite) else 0])
-        raise BadRow(batch.file, row, str(error).split(" (row")[0].rstrip(".") + ".") from None
+        what, _, place = str(error).partition(" (row ")
+        row = int(place.split()[0]) - 1 if place else 0
+        what = what if column.name in what else f"The column {column.name!r}: {what}"
+        raise BadRow(batch.file, int(batch.numbers[row]), what.rstrip(".") + ".") from None
 
 
 def _chosen(columns: dict[str, Any], left_out: dict[str, str], choices: Choices, rows: int):
     kept: list[Any] = []
+    doubts: list[str] = []
     for name, column in columns.items():
         found = column.learned(choices, rows)
         if isinstance(found, str):
             left_out[name] = found
         else:
             kept.append(found)
+        doubts += [doubt] if (doubt := getattr(column, "doubt", "")) else []
     if not kept:
         why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
         raise ValueError(f"No column is left to learn from{': ' + why if why else ''}.")
@@ -231,7 +328,8 @@ def _chosen(columns: dict[str, Any], left_out: dict[str, str], choices: Choices,
         )
     indicators = sum(column.width for column in kept if isinstance(column, Category))
     sparse = indicators > MAX_DENSE_INDICATORS or any(isinstance(column, Text) for column in kept)
-    return Learned(Preparation(tuple(kept), sparse, choices.missing), rows, left_out, missing)
+    preparation = Preparation(tuple(kept), sparse, choices.missing)
+    return Learned(preparation, rows, left_out, missing, doubts)
 
 
 def learn_matrix(batches: Iterable[np.ndarray]) -> MatrixPreparation:

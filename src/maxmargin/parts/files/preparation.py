@@ -22,6 +22,26 @@ class Choices:
     tfidf: bool = True
     scale: bool = True
     missing: str = "fill"
+    number: tuple[str, ...] = ()
+    decimal: str = "."
+
+    def __post_init__(self):
+        if self.decimal not in (".", ","):
+            raise ValueError(f"--decimal must be . or , and not {self.decimal!r}.")
+        twice = set(self.number) & {*self.drop, *self.category, *self.text}
+        if twice:
+            raise ValueError(
+                f"--number {min(twice)} contradicts what --drop, --category or --text says of it."
+            )
+        if self.number and self.missing == "drop":
+            raise ValueError(
+                "--number makes missing values of words, which --missing drop does not see. Use "
+                "--missing fill or --missing refuse."
+            )
+
+    def reads_numerals(self, name: str, kind: str) -> bool:
+        """Whether a column of this kind is read as words, for the numbers among them."""
+        return name in self.number or (self.decimal != "." and kind == "number")
 
 
 @dataclass(frozen=True)

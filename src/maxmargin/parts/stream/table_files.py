@@ -56,7 +56,8 @@ def open_files(
         return _matrix(data, files[0].format, target, weights, choices, limit, progress)
     types = column_types(files[0])
     target = choose_name(list(types), target, files[0].name, "with --target")
-    check_columns([*choices.drop, *choices.category], list(types), files[0].name)
+    named = [*choices.drop, *choices.category, *choices.number]
+    check_columns(named, list(types), files[0].name)
     others = [target] if weights is None else [target, weights]
     check_columns(others, list(types), files[0].name)
     left = {name: t for name, t in types.items() if name not in (*others, *choices.drop)}
@@ -98,8 +99,10 @@ def _batches(files, types: dict, limit: MemoryLimit, progress, keep: RowFilter, 
 
 def _matrix(data, format, target, weights, choices: Choices, limit, progress) -> Opened:
     """svmlight files as they are; dense arrays scaled as they would be in memory."""
-    if choices.drop or choices.category:
-        raise ValueError("--drop and --category name columns of a table; a matrix has none.")
+    if choices.drop or choices.category or choices.number:
+        raise ValueError(
+            "--drop, --category and --number name columns of a table; a matrix has none."
+        )
     if format == "npy":
         return _scaled(open_source(data, target, weights=weights), choices, limit, progress)
     if target is not None or weights is not None:
