@@ -14,7 +14,7 @@ from ..core.solve.contract import Monitor
 from ..core.solve.many_class.form import solve_classes
 from ..core.solve.two_class.form import solve
 from ..core.types import ArrayLike, MatrixLike
-from .validation import EstimatorStandIn, check_training, one_of, positive
+from .validation import EstimatorStandIn, check_scale, check_training, one_of, positive
 
 
 def separability(
@@ -44,6 +44,7 @@ def separability(
     0.5
     """
     X, classes, codes = check_training(EstimatorStandIn(), X, y)
+    check_scale(X)
     bias = Bias.FREE if fit_intercept else Bias.NONE
     monitor = Monitor(
         tol=positive("tol", tol),
@@ -66,7 +67,7 @@ def _separate_two(
     solution = solve(problem, monitor, solver)
     certificate = solution.certificate
     if not np.isfinite(certificate.primal):
-        raise _undecided(solution.ending, (2.0 * certificate.dual) ** -0.5)
+        raise _undecided(solution.ending, _reciprocal_root(2.0 * certificate.dual))
     w, b, _ = solution.point
     return Separation(True, 1.0 / float(np.linalg.norm(w)), w, b, certificate)
 
@@ -79,9 +80,13 @@ def _separate_many(
     solution = solve_classes(problem, monitor, solver)
     certificate = solution.certificate
     if not np.isfinite(certificate.primal):
-        raise _undecided(solution.ending, 0.5 * certificate.dual**-0.5)
+        raise _undecided(solution.ending, 0.5 * _reciprocal_root(certificate.dual))
     W, b, _ = solution.point
     return Separation(True, np.sqrt(0.5) / float(np.linalg.norm(W)), W, b, certificate)
+
+
+def _reciprocal_root(x: float) -> float:
+    return x**-0.5 if x > 0 else np.inf
 
 
 def _undecided(ending, most: float) -> RuntimeError:

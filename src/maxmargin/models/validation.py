@@ -24,6 +24,8 @@ ROW_CHECKS = {"accept_sparse": "csr", "dtype": FLOAT_DTYPES, "accept_large_spars
 
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
+# Sums of squares of such values, and their reciprocals, are numbers.
+MIN_SCALE, MAX_SCALE = 1e-140, 1e140
 
 
 class EstimatorStandIn(BaseEstimator):
@@ -47,11 +49,13 @@ def check_rows(estimator, X, *, reset: bool, **other):
 
     ``other`` settings of scikit-learn's validation take the place of ours.
     """
+    refuse_masked(X=X)
     return canonical(validate_data(estimator, X, reset=reset, **(ROW_CHECKS | other)))
 
 
 def check_training(estimator, X, y, **other):
     """X as in ``check_rows``, the sorted classes, and each label's index among them."""
+    refuse_masked(X=X, y=y)
     X, y = validate_data(estimator, X, y, **(ROW_CHECKS | other))
     if y.dtype.kind not in "iub":
         check_classification_targets(y)
@@ -63,6 +67,28 @@ def check_training(estimator, X, y, **other):
             "part contains examples of every class."
         )
     return canonical(X), classes, codes
+
+
+def refuse_masked(**given) -> None:
+    """Values that NumPy's masks hide would be used as if they were there."""
+    for name, values in given.items():
+        if isinstance(values, np.ma.MaskedArray) and (hidden := np.ma.count_masked(values)):
+            raise ValueError(
+                f"{name} has {hidden} masked values, which are missing. Fill them in, as with "
+                f"{name}.filled(value), or leave their rows out."
+            )
+
+
+def check_scale(X) -> None:
+    """Refuse rows whose squares leave the range of numbers: no margin can be told of them."""
+    values = X.data if sparse.issparse(X) else X
+    largest = max(abs(float(values.max())), abs(float(values.min()))) if values.size else 0.0
+    if largest > 0 and not MIN_SCALE <= largest <= MAX_SCALE:
+        raise ValueError(
+            f"The largest value of X is {largest:.1e} in size; the squares of such values leave "
+            "the range of floating-point numbers, and so would any margin. Scale the features "
+            f"first: X / {largest:.0e}."
+        )
 
 
 def canonical(X):
@@ -94,6 +120,7 @@ def check_sample_weight(X, sample_weight):
     """Weights of at least zero, or None."""
     if sample_weight is None:
         return None
+    refuse_masked(sample_weight=sample_weight)
     weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if weight.min() < 0:
         raise ValueError(

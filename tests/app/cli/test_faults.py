@@ -111,3 +111,37 @@ def test_labels_are_never_merged(maxmargin, tmp_path, memory):
 def test_exit_codes_are_told(maxmargin):
     assert "70 a fault of the program" in " ".join(maxmargin("--help").split())
     assert os.EX_SOFTWARE == FAULT_EXIT_CODE
+
+
+@pytest.mark.parametrize("memory", [(), ("--memory", "1GB")])
+def test_a_stray_word_among_numbers_is_told_and_mended(maxmargin, tmp_path, memory):
+    lines = [f"{20 + i},{'old' if i > 20 else 'young'}\n" for i in range(40)]
+    lines[7] = "unknown,young\n"
+    (tmp_path / "a.csv").write_text("age,label\n" + "".join(lines))
+    told = maxmargin.json("fit", "a.csv", "--C", 1, *memory)
+    assert any("1 of 40 value is no number, such as 'unknown'" in note for note in told["notes"])
+    told = maxmargin.json("fit", "a.csv", "--C", 1, "--number", "age", *memory)
+    assert any("age: 1 missing values, filled with the mean" in note for note in told["notes"])
+    assert mm.load("model.maxmargin").feature_names == ["age"]
+    (tmp_path / "new.csv").write_text("age\n21\n55\nwho knows\n")
+    out = maxmargin("predict", "model.maxmargin", "new.csv").splitlines()
+    assert [line.split(",")[0] for line in out[1:3]] == ["young", "old"]
+    assert "age: 1 missing" in maxmargin.err
+    assert maxmargin.json("verify", "model.maxmargin", "a.csv")["holds"]
+    said = maxmargin.complaint("fit", "a.csv", "--number", "aeg", *memory)
+    assert "Did you mean 'age'?" in said
+
+
+@pytest.mark.parametrize("memory", [(), ("--memory", "1GB")])
+def test_decimal_commas(maxmargin, tmp_path, memory):
+    lines = [f"{i},{i % 10};{'b' if i > 20 else 'a'}\n" for i in range(40)]
+    (tmp_path / "a.csv").write_text("x;label\n" + "".join(lines))
+    told = maxmargin.json("fit", "a.csv", "--C", 1, "--category", "x", *memory)
+    assert told["features"] == 40
+    maxmargin("fit", "a.csv", "--C", 1, "--decimal", ",", *memory)
+    model = mm.load("model.maxmargin")
+    assert model.feature_names == ["x"]
+    assert abs(model.preparation.columns[0].mean - 19.95) < 1e-12
+    assert maxmargin.json("evaluate", "model.maxmargin", "a.csv")["wrong"] == 0
+    assert maxmargin.json("verify", "model.maxmargin", "a.csv")["holds"]
+    assert "--decimal must be" in maxmargin.complaint("fit", "a.csv", "--decimal", "x")

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pyarrow import csv, parquet
 
 import maxmargin as mm
+from maxmargin.app.cli.output import without_formula
 from maxmargin.parts.files.atomic import replacing
 
 from .helpers import people, write
@@ -158,3 +160,31 @@ def test_a_model_may_be_fitted_again(maxmargin, model, table):
     """An output that is there and not read is replaced, as ever."""
     maxmargin("fit", table, *FIT, "-o", model, "--no-report")
     assert mm.load(model).summary["rows"] == 200
+
+
+FORMULAS = ("=HYPERLINK(1)", "@SUM(1)", "+cmd|' /C calc'!A0", "-2+3", "\tx")
+
+
+def test_labels_are_no_formulas_in_a_spreadsheet(maxmargin, tmp_path):
+    assert [without_formula(word) for word in FORMULAS] == [f"'{word}" for word in FORMULAS]
+    for harmless in ("", "a=b", "-1", "+1", "-2.5e3", "'=A1", "é"):
+        assert without_formula(harmless) == harmless
+    words = ["=HYPERLINK(1)", "-1"]
+    lines = [f"{i % 2},{words[i % 2]},@{i}\n" for i in range(40)]
+    (tmp_path / "a.csv").write_text("x,y,=id\n" + "".join(lines))
+    maxmargin("fit", "a.csv", "--C", 1, "--drop", "=id", "--no-report")
+    maxmargin("predict", "model.maxmargin", "a.csv", "--keep", "=id", "-o", "out.csv")
+    told = csv.read_csv(tmp_path / "out.csv")
+    assert told.schema.names[0] == "'=id"
+    assert set(told["prediction"].to_pylist()) == {"'=HYPERLINK(1)", "-1"}
+    assert told["'=id"][3].as_py() == "'@3"
+    maxmargin("predict", "model.maxmargin", "a.csv", "-o", "out.parquet")
+    told = parquet.read_table(tmp_path / "out.parquet")
+    assert set(told["prediction"].to_pylist()) == set(words)
+
+
+def test_ranked_items_are_no_formulas(maxmargin, tmp_path):
+    (tmp_path / "items.csv").write_text("item,size\n=A1,1\nb,2\nc,3\n")
+    (tmp_path / "said.csv").write_text("item_a,item_b,winner\n=A1,b,b\nb,c,c\n")
+    maxmargin("rank", "said.csv", "--items", "items.csv", "--out", "ranked.csv", "--json")
+    assert "'=A1" in csv.read_csv(tmp_path / "ranked.csv")["item"].to_pylist()

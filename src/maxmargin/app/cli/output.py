@@ -92,6 +92,33 @@ def _files(path: Path) -> Iterable[Path]:
     return [path]
 
 
+# What a spreadsheet takes for a formula begins with one of these.
+FORMULA_MARKS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def without_formula(word: str) -> str:
+    """A cell that no spreadsheet runs: an apostrophe goes before what it would take for a formula,
+    and numbers stay as they are."""
+    import pyarrow as pa
+
+    return without_formulas(pa.array([word]))[0].as_py()
+
+
+def without_formulas(words):
+    """The same of an Arrow array of words."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from ...parts.files.numerals import is_numeral
+
+    marks = pa.array(FORMULA_MARKS)
+    marked = pc.is_in(pc.utf8_slice_codeunits(words, 0, 1), value_set=marks)
+    if not pc.any(marked).as_py():
+        return words
+    formula = pc.and_(marked, pc.invert(pc.fill_null(is_numeral(words), True)))
+    return pc.if_else(formula, pc.binary_join_element_wise("'", words, ""), words)
+
+
 def page_of(
     out: Path, report: Path | None, no_report: bool, inputs: Mapping[str, Any]
 ) -> Path | None:

@@ -10,7 +10,7 @@ import typer
 
 from .interrupt import cautiously
 from .options import Format, ModelFile
-from .output import check_outputs
+from .output import check_outputs, without_formula, without_formulas
 from .run import ReadingProgress
 
 
@@ -33,7 +33,8 @@ def predict(
 
     One line for every row: prediction, score, probability where the method
     has one, and distance to the boundary.  New levels and missing values are
-    reported on standard error.
+    reported on standard error.  In CSV and TSV a word that a spreadsheet
+    would run as a formula, such as =A1, has an apostrophe before it.
 
         maxmargin predict model.maxmargin new.csv > predictions.csv
         maxmargin predict model.maxmargin new.pq -o out.parquet --keep id
@@ -72,9 +73,10 @@ def _write(batches, file, out: Path | None) -> int:
     if suffix not in ("", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"):
         raise ValueError(f"--out {out}: predictions are written as .csv, .tsv or .parquet.")
     rows, writer, show = 0, None, ReadingProgress("predicting")
-    sink = pa.PythonFile(file, mode="w")
+    sink, binary = pa.PythonFile(file, mode="w"), suffix in (".parquet", ".pq")
     for batch in batches:
-        if writer is None and suffix in (".parquet", ".pq"):
+        batch = batch if binary else _without_formulas(batch)
+        if writer is None and binary:
             writer = parquet.ParquetWriter(sink, batch.schema)
         elif writer is None:
             mark = "\t" if suffix in (".tsv", ".tab") else ","
@@ -88,3 +90,12 @@ def _write(batches, file, out: Path | None) -> int:
         writer.close()
     file.flush()
     return rows
+
+
+def _without_formulas(batch):
+    """Words and names of columns as a spreadsheet may read them."""
+    import pyarrow as pa
+
+    columns = [without_formulas(c) if pa.types.is_string(c.type) else c for c in batch.columns]
+    names = [without_formula(name) for name in batch.schema.names]
+    return pa.record_batch(columns, names=names)

@@ -14,7 +14,7 @@ import typer
 from .bundled import EXAMPLES_FOLDER
 from .interrupt import cautiously
 from .options import AsJson
-from .output import check_outputs
+from .output import check_outputs, without_formula
 
 if TYPE_CHECKING:
     import numpy as np
@@ -194,7 +194,7 @@ def _write(path: Path, result: dict) -> None:
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, fieldnames=list(result["items"][0]))
     writer.writeheader()
-    writer.writerows(result["items"])
+    writer.writerows(row | {"item": without_formula(row["item"])} for row in result["items"])
     with replacing(path) as file:
         file.write(text.getvalue().encode())
     print(f"wrote {path}", file=sys.stderr)

@@ -14,7 +14,7 @@ from ...core.solve.contract import Monitor
 from ...core.solve.two_class.form import solve
 from ...core.types import ArrayLike, MatrixLike
 from ..bias_column import about_bias, by_class, with_ones
-from ..validation import EstimatorStandIn, check_training, positive
+from ..validation import EstimatorStandIn, check_scale, check_training, positive
 
 # Stored values of the difference vectors x ⊗ (e_ℓ − e_z) up to which k classes are solved.
 MAX_DIFFERENCE_VALUES = 20_000_000
@@ -66,6 +66,7 @@ def explanation(X, codes, k: int, fit_intercept) -> tuple[Separation, MistakeBou
 
 def widest(X, codes, k: int, fit_intercept: bool, monitor: Monitor) -> MistakeBound:
     """Maximise margin(W); raises NotSeparableError with the proof when there is none."""
+    check_scale(X)
     radius = float(np.sqrt(sqnorms(as_rows(X)).max() + fit_intercept))
     solved = _widest_two if k == 2 else _widest_many
     w, b, margin, solution, certificate = solved(X, codes, k, fit_intercept, monitor)

@@ -15,6 +15,7 @@ from ..reduction.votes import votes
 from ..stored import DUAL, LINEAR, SOLVED, STREAMED, SUPPORT
 from ..validation import (
     all_or_nothing,
+    check_scale,
     check_training,
     check_weights,
     one_of,
@@ -149,7 +150,8 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         """Fit to data that are validated, with class weights already in ``weight``."""
         with all_or_nothing(self):
             monitor = make_monitor(self)
-            positive("C", self.C, infinite=True)
+            if np.isinf(positive("C", self.C, infinite=True)):
+                check_scale(X)
             one_of("multiclass", self.multiclass, MULTICLASS_FORMS)
             self.classes_, self._codes = classes, codes
             ending = self._form().fit(self, X, codes, weight, monitor)

@@ -17,6 +17,7 @@ import pyarrow as pa
 from scipy import sparse
 
 from ...core.types import ArrayLike
+from ...models.validation import refuse_masked
 from .arrays import Npy, Npz
 from .columns import kind_of
 from .fingerprints import FileFingerprints
@@ -298,6 +299,7 @@ class Iterations:
                 "rows at once are one chunk: [(X, y)]."
             )
         X: Any = given[0]
+        refuse_masked(X=X, y=given[1])
         y = np.asarray(given[1])
         X = X if sparse.issparse(X) else np.asarray(X)
         if X.dtype not in (np.float32, np.float64):
