@@ -113,7 +113,7 @@ def test_two_outputs_are_two_files(maxmargin, table, tmp_path):
     os.link(tmp_path / "a", tmp_path / "b")
     for report in ("a", "./a", "b"):
         said = maxmargin.complaint("fit", table, *FIT, "-o", "a", "--report", report)
-        assert f"--out and --report both name {report}" in said
+        assert f"--out and --report both name {Path(report)}" in said
     said = maxmargin.complaint("fit", table, *FIT, "-o", "new", "--report", "./new")
     assert "both name" in said
 
