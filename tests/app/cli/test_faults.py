@@ -119,13 +119,13 @@ def test_a_stray_word_among_numbers_is_told_and_mended(maxmargin, tmp_path, memo
     lines[7] = "unknown,young\n"
     (tmp_path / "a.csv").write_text("age,label\n" + "".join(lines))
     told = maxmargin.json("fit", "a.csv", "--C", 1, *memory)
-    assert any("1 of 40 value is no number, such as 'unknown'" in note for note in told["notes"])
+    assert any("1 of 40 values is no number, such as 'unknown'" in note for note in told["notes"])
     told = maxmargin.json("fit", "a.csv", "--C", 1, "--number", "age", *memory)
     assert any("age: 1 missing values, filled with the mean" in note for note in told["notes"])
     assert mm.load("model.maxmargin").feature_names == ["age"]
     (tmp_path / "new.csv").write_text("age\n21\n55\nwho knows\n")
     out = maxmargin("predict", "model.maxmargin", "new.csv").splitlines()
-    assert [line.split(",")[0] for line in out[1:3]] == ["young", "old"]
+    assert [line.split(",")[0] for line in out[1:3]] == ['"young"', '"old"']
     assert "age: 1 missing" in maxmargin.err
     assert maxmargin.json("verify", "model.maxmargin", "a.csv")["holds"]
     said = maxmargin.complaint("fit", "a.csv", "--number", "aeg", *memory)

@@ -30,7 +30,7 @@ def test_a_stray_word_is_told():
     column, said, _ = _learned([*NUMBERS, "unknown"])
     assert isinstance(column, Category)
     assert column.width == 31
-    assert "age: understood as 31 different words, because 1 of 31 value is no number" in said
+    assert "age: understood as 31 different words, because 1 of 31 values is no number" in said
     assert "such as 'unknown'; --number age makes numbers of it" in said
 
 
@@ -76,7 +76,7 @@ def test_number_makes_the_others_missing():
     assert isinstance(column, Number)
     assert math.isclose(column.mean, np.arange(20, 50).mean())
     assert found.missing == {"age": 3}
-    assert "age: 1 values are no numbers, such as 'unknown'" in said
+    assert "age: 1 of 33 values is no number, such as 'unknown'" in said
     assert "age: 3 missing values, filled with the mean" in said
     odd = UnexpectedValues()
     X = found.preparation(_table(["30", "never seen", None, " +3.5 "]), odd)

@@ -116,7 +116,12 @@ class NumeralColumn(NumberColumn):
     def doubt(self) -> str:
         if not self.strays:
             return ""
-        return f"{self.name}: {self.strays} values are no numbers, such as {self.example!r}"
+        return f"{self.name}: {_strays(self, self.moments.n + self.missing)}"
+
+
+def _strays(column: NumeralColumn, values: int) -> str:
+    are = "values is no number" if column.strays == 1 else "values are no numbers"
+    return f"{column.strays} of {values} {are}, such as {column.example!r}"
 
 
 class LevelColumn:
@@ -172,10 +177,9 @@ class LevelColumn:
                 f"{self.name}: understood as {levels}; {self.seen - strays} of {self.seen} values "
                 "are numbers with a decimal comma: --decimal , reads them so"
             )
-        are = "value is no number" if strays == 1 else "values are no numbers"
         return (
-            f"{self.name}: understood as {levels}, because {strays} of {self.seen} {are}, such as "
-            f"{numbers.example!r}; --number {self.name} makes numbers of it, and what is none "
+            f"{self.name}: understood as {levels}, because {_strays(numbers, self.seen)}; "
+            f"--number {self.name} makes numbers of it, and what is none "
             f"missing (--category {self.name}: words are meant)"
         )
 
