@@ -1,5 +1,8 @@
 """``python -m maxmargin.referee MODEL DATA``: is what the model's certificate claims true?
 
+MODEL is a model file, which the library reads, or a proof written by ``certificate_.to_json()``,
+which is read here.
+
 Exit code: 0 confirmed, 1 not confirmed or refuted, 2 bad input or beyond what can be checked.
 """
 
@@ -13,6 +16,7 @@ import numpy as np
 
 from .check import check
 from .machines import rough_seconds
+from .proof import is_proof, read_data, read_proof
 from .read import Unknown
 
 # Seconds of exact arithmetic per product of two numbers, and most seconds that are worth it.
@@ -26,16 +30,34 @@ def main(arguments: list[str] | None = None) -> int:
         description="Check a model's certificate on its training data in exact arithmetic.",
         epilog="Exit code: 0 confirmed, 1 not confirmed or refuted, 2 bad input.",
     )
-    parser.add_argument("model", help="a file written by `maxmargin fit` or `maxmargin.save`")
-    parser.add_argument("data", help="the training data, as `maxmargin fit` reads them")
-    parser.add_argument("--target", help="of X.npy the file of the labels")
+    parser.add_argument(
+        "model",
+        help="a file written by `maxmargin fit` or `maxmargin.save`, or a proof written by "
+        "`certificate_.to_json()`",
+    )
+    parser.add_argument(
+        "data",
+        help="the training data, as `maxmargin fit` reads them; for a proof the numbers that the "
+        "estimator was given, as CSV, or as npz with X and y",
+    )
+    parser.add_argument(
+        "--target",
+        help="of X.npy the file of the labels; for a proof the column of the labels [default: the "
+        "last], for one of a ranker the file of the preferences",
+    )
+    parser.add_argument("--weights", help="for a proof the column of the weights")
     parser.add_argument(
         "--slack", type=float, default=0.0, help="forgiven, relative to the objective"
     )
     parser.add_argument("--seconds", type=float, default=MOST_SECONDS, help="most that it may take")
     given = parser.parse_args(arguments)
     try:
-        model, X, y, weight = read(given.model, given.data, given.target)
+        if is_proof(given.model):
+            proof = read_proof(given.model)
+            model, found = proof.model, read_data(proof, given.data, given.target, given.weights)
+        else:
+            model, *found = read(given.model, given.data, given.target)
+        X, y, weight = found
         expected = estimate(model, X)
         if expected > given.seconds:
             raise Unknown(
@@ -98,7 +120,7 @@ def estimate(model, X) -> float:
 def further_seconds(model, X) -> float:
     """Rough seconds to find the optimum."""
     n, d = X.shape
-    k = len(model.classes_)
+    k = len(getattr(model, "classes_", (0, 1)))  # a ranker of items, a regression
     joint = k > 2 and getattr(model, "multiclass", "max") in ("max", "sum")
     classes = k if joint else 1
     return rough_seconds(n * max(1, classes - 1), (n if hasattr(model, "kernel") else d) * classes)

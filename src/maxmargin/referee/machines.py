@@ -65,15 +65,22 @@ def _svm_cases(model, X, codes, weight) -> list[Case]:
         W = [[*w, b] for w, b in zip(W, intercept, strict=True)]
     if k > 2 and model.multiclass in ("max", "sum"):
         return [_joint_case(model, rows, K, codes, cost, squared, bias, W, intercept)]
-    alpha = np.asarray(model.alpha_, dtype=np.float64).reshape(len(codes), -1)
+    machines = _machines(model, codes)
+    alpha = _multipliers(model, (len(codes), len(machines)))
     cases = []
-    for q, (some, positive) in enumerate(_machines(model, codes)):
+    for q, (some, positive) in enumerate(machines):
         part = None if rows is None else [rows[i] for i in some]
         small = None if K is None else [[K[i][j] for j in some] for i in some]
         c, w = [cost[i] for i in some], None if kernel else W[q]
         given = part, small, positive, c, squared, bias
         cases.append(_two_class_case(*given, w, intercept[q], alpha[some, q]))
     return cases
+
+
+def _multipliers(model, shape: tuple[int, int]) -> np.ndarray:
+    """Those of the model; zeros where it has none, as after a streamed fit."""
+    found = getattr(model, "alpha_", None)
+    return np.zeros(shape) if found is None else np.asarray(found, dtype=float).reshape(shape)
 
 
 def _machines(model, codes) -> list[tuple[list[int], list[bool]]]:
@@ -91,7 +98,8 @@ def _machines(model, codes) -> list[tuple[list[int], list[bool]]]:
 
 
 def _joint_case(model, rows, K, codes, cost, squared, bias, W, intercept) -> Case:
-    k, beta = len(model.classes_), matrix(model.alpha_)
+    k = len(model.classes_)
+    beta = matrix(_multipliers(model, (len(codes), k)))
     demands, groups, gamma = [], [], []
     for i, y in enumerate(codes):
         if model.multiclass == "max":

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .exported import Exported
+
 # Float64 rounding of one sum of n terms; a bias residual below this times Σα is zero.
 SUM_ROUNDING = 1e-12
 # How far rounding may push a gap below zero, relative to the objective.
@@ -16,7 +18,7 @@ TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(Exported):
     """How good a fit provably is.
 
     ``kkt_violation`` maps each kind of point (``"zero"``: α = 0, ``"free"``: 0 < α < c,

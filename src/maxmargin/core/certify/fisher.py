@@ -17,10 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from .certificate import html_table
+from .exported import Exported
 
 
 @dataclass(frozen=True)
-class FisherCriterion:
+class FisherCriterion(Exported):
     """How well the directions found separate the class means, and that none does better.
 
     ``criterion``: J of every direction, recomputed from the projected data, largest first;
@@ -59,7 +60,7 @@ class FisherCriterion:
         return self.rank == self.size
 
     def to_dict(self) -> dict:
-        return dict(vars(self)) | {"relative_gap": self.relative_gap}
+        return super().to_dict() | {"relative_gap": self.relative_gap}
 
     def __str__(self) -> str:
         best = max(self.criterion, default=0.0)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .certificate import Certificate
+from .exported import Exported
 from .separability import NotSeparableError, Separation
 
 # Relative rounding forgiven when a claim, which can hold with equality, is checked.
@@ -27,7 +28,7 @@ CLAIM_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class PerceptronCertificate:
+class PerceptronCertificate(Exported):
     """What the kept weights do on the training points, recomputed from the data.
 
     ``wrong`` points are misclassified; ``violating`` ones would still be updated (on the

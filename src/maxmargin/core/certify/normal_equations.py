@@ -20,10 +20,11 @@ import numpy as np
 
 from ..rows.design import Design
 from .certificate import html_table
+from .exported import Exported
 
 
 @dataclass(frozen=True)
-class NormalEquations:
+class NormalEquations(Exported):
     """How nearly a closed-form fit solves its equations, and how well they were conditioned.
 
     ``relative_residual`` is the largest entry of the gradient, divided by the lengths of the
@@ -61,7 +62,7 @@ class NormalEquations:
         return self.rank == self.size
 
     def to_dict(self) -> dict:
-        return dict(vars(self)) | {"relative_gap": self.relative_gap}
+        return super().to_dict() | {"relative_gap": self.relative_gap}
 
     def __str__(self) -> str:
         if not np.isfinite(self.relative_residual):

@@ -16,6 +16,7 @@ from ...core.solve.closed_form.kernel_ridge import KernelSystem
 from ...core.solve.closed_form.ridge_path import LeaveOneOut
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
+from ..certified import Certified
 from ..stored import RIDGE
 from ..validation import (
     ROW_CHECKS,
@@ -35,7 +36,7 @@ MERCER_KERNELS = ("linear", "poly", "rbf", "laplacian", "cosine")
 PREDICTION_BLOCK_VALUES = 1 << 22
 
 
-class _KernelRidge(BaseEstimator):
+class _KernelRidge(Certified, BaseEstimator):
     """What the regression and the classifier share."""
 
     def __init__(

@@ -20,6 +20,7 @@ from ...core.solve.perceptron.kernel_perceptron import KernelLearner, tally
 from ...core.solve.perceptron.passes import Halt, run_passes
 from ...core.solve.perceptron.updates import Rule
 from ...core.types import ArrayLike, MatrixLike
+from ..certified import Certified
 from ..stored import PASSES, SEEN
 from ..validation import (
     all_or_nothing,
@@ -36,7 +37,7 @@ from .perceptron import farewell
 CACHE_BLOCK_SHARE = 0.1
 
 
-class KernelPerceptron(ClassifierMixin, BaseEstimator):
+class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
     """The perceptron in its dual form: f(x) = Σ αᵢ yᵢ (k(xᵢ, x) + 1), w is never formed.
 
     With the linear kernel it makes the same updates in the same order as ``Perceptron``.

@@ -18,6 +18,7 @@ from ...core.solve.perceptron.passes import Halt, Run, run_passes
 from ...core.solve.perceptron.trace import trace_from
 from ...core.solve.perceptron.updates import PerceptronWeights, Rule, audit
 from ...core.types import ArrayLike, MatrixLike
+from ..certified import Certified
 from ..labels import known_codes, stream_classes
 from ..stored import LINEAR, PASSES
 from ..validation import FLOAT_DTYPES, all_or_nothing, canonical, check_class_weight, check_rows
@@ -36,7 +37,7 @@ TRAINING_SET_ATTRIBUTES = (
 )  # fmt: skip
 
 
-class Perceptron(ClassifierMixin, BaseEstimator):
+class Perceptron(Certified, ClassifierMixin, BaseEstimator):
     """The perceptron of the lectures: correct the weights at every mistake.
 
     Two classes, y = ±1: while y (w·x + b) ≤ margin,  w += η y x  and  b += η y.

@@ -17,6 +17,7 @@ from ...core.rows.rows import as_rows
 from ...core.solve.contract import ClassPoint
 from ...core.solve.ranking.form import LABEL_SOLVERS, solve_label_pairs
 from ...core.types import ArrayLike, MatrixLike
+from ..certified import Certified
 from ..fitting import make_monitor, note, warn_unless_reached
 from ..stored import LINEAR, PAIRS, SOLVED
 from ..svm.two_class import kinds_of
@@ -32,7 +33,7 @@ from .metrics import listed_accuracy
 from .preference_tables import one_per_row, within
 
 
-class LabelRanker(BaseEstimator):
+class LabelRanker(Certified, BaseEstimator):
     """Learn to rank labels from preferences between them, solved exactly, with proof.
 
     Minimises  ½‖W‖² + C Σ s max(0, 1 − (w_a − w_b)·xᵢ − (b_a − b_b))  over W and free biases b,

@@ -21,6 +21,7 @@ from ...core.solve.contract import Ending, Monitor, Point
 from ...core.solve.ranking.graded import solve_grades
 from ...core.solve.two_class.form import SOLVERS, solve
 from ...core.types import ArrayLike, MatrixLike
+from ..certified import Certified
 from ..fitting import make_monitor, note, warn_unless_reached
 from ..stored import PAIRS, SEEN, SOLVED
 from ..svm.two_class import support_kinds
@@ -36,7 +37,7 @@ MAX_LISTED_PAIRS = 20_000
 WIDE_DATA_COLUMNS, MAX_WIDE_LISTED_PAIRS = 2000, 2_000_000
 
 
-class PairwiseRanker(BaseEstimator):
+class PairwiseRanker(Certified, BaseEstimator):
     """Learn to order objects from preferences: the ranking SVM, solved exactly, with proof.
 
     Minimises  ½‖w‖² + C Σ s max(0, 1 − w·(x_winner − x_loser))  over w.  A bias would cancel.

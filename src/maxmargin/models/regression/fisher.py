@@ -20,13 +20,14 @@ from ...core.solve.closed_form.discriminant import Directions, directions, recer
 from ...core.solve.closed_form.within import Spread, spread_within
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
+from ..certified import Certified
 from ..fitting import linear_scores
 from ..stored import LINEAR
 from ..validation import all_or_nothing, check_rows, check_training, check_weights, count, one_of
 
 
 class FisherDiscriminant(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
 ):
     """Fisher's linear discriminant for two and k classes: directions, and a classifier on them.
 
@@ -109,7 +110,6 @@ class FisherDiscriminant(
     scalings_: np.ndarray
     criterion_: np.ndarray
     explained_variance_ratio_: np.ndarray
-    certificate_: FisherCriterion
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""

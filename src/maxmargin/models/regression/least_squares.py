@@ -22,6 +22,7 @@ from ...core.solve.closed_form.least_squares import RidgeWeights, describe, leas
 from ...core.solve.closed_form.ridge_path import LeaveOneOut, coefficients, leave_one_out, spectrum
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
+from ..certified import Certified
 from ..fitting import linear_scores
 from ..stored import LINEAR
 from ..validation import (
@@ -51,7 +52,7 @@ class RidgePath:
         return f"{len(self.alphas)} models; {self.loo}"
 
 
-class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
+class LeastSquaresClassifier(Certified, ClassifierMixin, BaseEstimator):
     """Least squares on 1-of-k targets, with or without a ridge, solved in closed form.
 
     Minimises  ½ Σ sᵢ ‖W xᵢ + b − tᵢ‖² + ½ α‖W‖²  with tᵢ the unit vector of the row's class;

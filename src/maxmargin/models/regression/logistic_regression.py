@@ -18,6 +18,7 @@ from ...core.rows.rows import as_rows
 from ...core.solve.softmax.form import LOGISTIC_SOLVERS, certify_logistic, solve_logistic
 from ...core.solve.softmax.path_state import PathState
 from ...core.types import ArrayLike, MatrixLike
+from ..certified import Certified
 from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
 from ..stored import LINEAR, SOLVED
 from ..validation import (
@@ -29,7 +30,7 @@ from ..validation import (
 )
 
 
-class LogisticRegression(ClassifierMixin, BaseEstimator):
+class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
     """Logistic regression with free biases, solved exactly, with a certificate.
 
     Two classes: minimises  ½‖w‖² + C Σ sᵢ log(1 + exp(−yᵢ(w·xᵢ + b)))  over w and b.

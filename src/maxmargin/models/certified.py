@@ -1,0 +1,64 @@
+"""``model.certificate_``: a certificate that knows which model it is about.
+
+The model keeps the certificate alone, as a model file does; the one handed out refers to the model,
+so that ``certificate_.to_json()`` can write down the multipliers, and no circle of references keeps
+either alive.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+# Of what a model file keeps, that which a proof needs: numbers and labels, but no rows of the data.
+PROOF_KINDS = ("float", "int", "number", "count", "labels", "flag")
+# What follows from the rest.
+FOLLOWING = {"slack_", "support_", "margin_", "n_iter_"}
+
+
+class Certified:
+    """An estimator with a certificate; ``_stored`` names its numbers."""
+
+    @property
+    def certificate_(self) -> Any:
+        try:
+            found = self.__dict__["certificate_"]
+        except KeyError:
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute 'certificate_'"
+            ) from None
+        return found.of(lambda: witness(self)) if hasattr(found, "of") else found
+
+    @certificate_.setter
+    def certificate_(self, found: Any) -> None:
+        self.__dict__["certificate_"] = found
+
+    @certificate_.deleter
+    def certificate_(self) -> None:
+        del self.__dict__["certificate_"]
+
+
+def witness(model: Any) -> dict[str, Any]:
+    """Which model a certificate is about: parameters, weights and multipliers."""
+    if hasattr(model, "plain"):  # a search for C proves what the estimator it chose does
+        model = model.plain()
+    given = model.get_params(deep=False)
+    if isinstance(given.get("class_weight"), dict):  # whose keys are labels, not names
+        given["class_weight"] = list(given["class_weight"].items())
+    kept = {
+        name: getattr(model, name)
+        for name, line in model._stored.items()
+        if line.split()[0] in PROOF_KINDS and name in vars(model)
+        if name not in FOLLOWING and not name.startswith("_")
+    }
+    kernel = vars(model).get("_kernel")
+    if kernel is not None:
+        kept["gamma_"] = getattr(kernel, "gamma", None)
+    names = vars(model).get("feature_names_in_")
+    return {
+        "estimator": type(model).__name__,
+        "parameters": given,
+        "fitted": kept,
+        "columns": None if names is None else np.asarray(names).tolist(),
+    }
