@@ -27,6 +27,8 @@ _HOME = {
     "perceptron_steps": "models.perceptron.steps",
     "mistake_bound": "models.perceptron.mistake_bound",
     "verify": "models.verify",
+    "leave_one_out": "models.left_out.leave_one_out",
+    "LeaveOneOutResult": "models.left_out.result",
     "save": "app.store.files",
     "load": "app.store.files",
     "write_report": "app.report.write",

@@ -1,0 +1,39 @@
+"""Two classes, hinge or squared hinge: every row left out.
+
+    min over w, b    ½‖w‖² + Σ_{j ≠ i} c_j ℓ(y_j (w·x_j + b))
+
+A row without a multiplier changes nothing: the multipliers of the optimum with it are those of the
+optimum without it.  But where biases are not unique, it may be the one that bounds them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...problem.problem import Problem
+from ..contract import Point, Solution
+from .answer import LeftOutScores, distance_bound, score_reach
+from .refit import optimum, refit
+
+
+def leave_out_two_class(problem: Problem, start: Point) -> LeftOutScores:
+    """Every row's score by the optimum without it; ``start``: the optimum with all, nearly."""
+    found = optimum(problem, start)
+    reach = score_reach(problem.rows, bool(problem.bias))
+    f = found.scores + found.point.b
+    out = LeftOutScores.unchanged(f, distance_bound(found.certificate) * reach)
+    refit(problem, found.point, rows_that_matter(problem, found), reach, out)
+    return out
+
+
+def rows_that_matter(problem: Problem, found: Solution) -> np.ndarray:
+    """Those with a multiplier, and those that bound a bias that is not unique."""
+    alpha = found.point.alpha
+    matter = alpha > 0.0
+    if problem.bias and not ((alpha > 0.0) & (alpha < problem.cap)).any():
+        point = np.where(problem.c > 0, problem.y - found.scores, np.nan)  # where slack ends
+        for beyond in (point[point >= found.point.b], point[point <= found.point.b]):
+            if len(beyond):
+                closest = beyond[np.abs(beyond - found.point.b).argmin()]
+                matter |= point == closest
+    return np.flatnonzero(matter & (problem.c > 0))

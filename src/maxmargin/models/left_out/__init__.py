@@ -1,0 +1,1 @@
+"""What the optimum says of every row when it is left out, without a fit for each."""

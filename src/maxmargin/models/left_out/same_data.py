@@ -1,0 +1,45 @@
+"""Whether data are those that a model was fitted to.
+
+A model keeps no rows.  But it keeps its objective on the rows it was fitted to, and that of other
+rows, of other labels or of other weights is another one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Objectives that agree this well are of the same data: sums over parts of a file or on a cluster
+# are added up in another order.
+SAME_OBJECTIVE_TOL = 1e-8
+
+
+def check_rows_of_each_class(codes, weight, classes, doing: str = "Leaving a row out") -> None:
+    """Without its only row a class would be gone, and the model with it."""
+    alive = np.ones(len(codes)) if weight is None else (weight > 0).astype(float)
+    counts = np.bincount(codes, alive, len(classes))
+    if counts.min() < 2:
+        few = int(counts.argmin())
+        raise ValueError(
+            f"{doing} needs two rows of each class with positive weight, but class "
+            f"{classes[few]} has {int(counts[few])}: without it there is no such class."
+        )
+
+
+def check_objective(model, primal: float) -> None:
+    """``primal``: the objective of the model's weights on the data given."""
+    claimed = model.certificate_.primal
+    if not abs(primal - claimed) <= SAME_OBJECTIVE_TOL * max(abs(primal), abs(claimed)):
+        refuse_other_data(model, f"the objective here is {primal:.10g}, there {claimed:.10g}")
+
+
+def check_count(model, n: int, trained: int) -> None:
+    """``trained``: the rows that the model was fitted to."""
+    if n != trained:
+        refuse_other_data(model, f"here are {n} rows, there were {trained}")
+
+
+def refuse_other_data(model, why: str) -> None:
+    raise ValueError(
+        f"These are not the data that the {type(model).__name__} was fitted to: {why}. "
+        "Give the same rows in the same order, with the same labels and sample_weight."
+    )
