@@ -8,7 +8,7 @@ SOAK ?= 3600
 
 QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
 
-.PHONY: run test quick check bench bench-streams bench-spread soak gallery clean
+.PHONY: run test quick check docs bench bench-streams bench-spread soak gallery clean
 
 run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
@@ -27,10 +27,16 @@ soak: $(VENV)/.installed-test
 	$(BIN)/python -m tests.app.store.fuzz --seconds $(SOAK) --seed $$(date +%s)
 
 check: $(VENV)/.installed-check
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks docs
+	$(BIN)/ruff format --check src tests benchmarks docs
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The site, into build/site: its pages run while it is built, warnings are errors, nothing is fetched;
+# then its links, requests and accessibility are looked at in a browser.
+docs: $(VENV)/.installed-test $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -j auto docs build/site
+	$(BIN)/python -m pytest -q -m site tests/site
 
 gallery: $(VENV)/.installed-test
 	$(BIN)/python docs/gallery.py

@@ -1,26 +1,13 @@
-"""Compiled kernels are cached per state of their sources: numba sees no edits in other files."""
+"""Where compiled kernels are cached, and which; the examples of hypothesis; Ctrl-C."""
 
-import hashlib
 import os
 import signal
-from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
-_ROOT = Path(__file__).parent.parent
+from .kernel_cache import use_kernel_cache
 
-
-def _fingerprint() -> str:
-    """All of ``core``, where kernels and what they are made of live, and kernels elsewhere."""
-    digest = hashlib.sha256()
-    for source in sorted((_ROOT / "src").rglob("*.py")):
-        text = source.read_bytes()
-        if "core" in source.parts or b"njit" in text:
-            digest.update(text)
-    return digest.hexdigest()[:16]
-
-
-os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _fingerprint()))
+use_kernel_cache()
 
 from numba.core.caching import Cache  # noqa: E402
 

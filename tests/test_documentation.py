@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,17 @@ import maxmargin
 from maxmargin import spread as maxmargin_spread
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "docs" / "extensions"))
+import pages  # noqa: E402
+
+# The gallery's blocks are functions that tests/show runs; the designs say how, not what.
+RUN_FOLDERS = ("docs/howto", "docs/lectures", "docs/reference")
+WRITTEN = [path for folder in RUN_FOLDERS for path in sorted((ROOT / folder).rglob("*.md"))]
+RUN_PAGES = [
+    str(path.relative_to(ROOT))
+    for path in [ROOT / "README.md", ROOT / "docs/index.md", *WRITTEN]
+    if pages.python_blocks(path.read_text(encoding="utf-8"))
+]
 MODULES = [
     name
     for _, name, _ in pkgutil.walk_packages(maxmargin.__path__, "maxmargin.")
@@ -26,14 +38,15 @@ def test_docstring_examples(name):
     assert results.failed == 0
 
 
-@pytest.mark.parametrize("page", ["README.md"])
-def test_python_blocks_run(page, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
-    assert blocks
-    space: dict = {}
-    for block in blocks:
-        exec(compile(block, page, "exec"), space)
+@pytest.mark.parametrize("page", RUN_PAGES)
+def test_python_blocks_run(page):
+    """From top to bottom, each page on its own, in a folder of its own."""
+    pages.run_page(ROOT / page)
+
+
+def test_pages_with_python_blocks_are_found():
+    assert "README.md" in RUN_PAGES
+    assert sum(page.startswith("docs/howto") for page in RUN_PAGES) >= 10
 
 
 def test_everything_public_can_be_imported():
@@ -87,3 +100,18 @@ def test_every_file_that_a_page_names_is_there(page):
     links = re.findall(r"\]\((?!http)([\w/.-]+)\)", text)
     assert [name for name in named if name not in ends] == []
     assert [link for link in links if not (path.parent / link).exists()] == []
+
+
+def test_the_reference_lists_public_names_once():
+    """What it does not list stands on its last page."""
+    sys.modules.pop("api", None)
+    api = importlib.import_module("api")
+    listed = api.listed_names()
+    assert len(listed) == len(set(listed)) > 50
+    assert set(listed) <= api.public_names()
+
+
+def test_the_rows_that_the_readme_tells_were_measured():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for line in importlib.import_module("tables").readme_lines():
+        assert line in text, "run `python docs/extensions/tables.py`"

@@ -6,7 +6,7 @@ optimum.  Names are loaded when first used, so that ``import maxmargin`` costs n
 
 from importlib import import_module
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where each name lives that is no estimator.
 _HOME = {
