@@ -11,7 +11,7 @@ from scipy import sparse
 
 from maxmargin.core.certify import sharpen
 from maxmargin.core.certify.conclude import Tally, first_that_proves, lengthened, sum_of
-from maxmargin.core.certify.label_pairs import certify_label_pairs
+from maxmargin.core.certify.label_pairs import pairs_tally
 from maxmargin.core.certify.multiclass import certify_classes, class_tally
 from maxmargin.core.certify.two_class import certify, from_margins, tally
 from maxmargin.core.problem.class_losses import CLASS_LOSSES
@@ -142,7 +142,7 @@ def test_a_large_C_does_not_multiply_the_rounding_of_k_classes(rule, monkeypatch
     assert not right(certify_classes(problem, W, b, none).primal, W, loss, C)
 
 
-def test_nor_that_of_two_classes_and_of_pairs_of_labels(monkeypatch):
+def test_nor_that_of_two_classes_and_of_pairs_of_labels():
     X, y, W, b = on_the_margin(k=2)
     C, ones = 1e9, np.full(len(y), 1e9)
     w, bias = np.array([1.0, -1.0]) @ W, float(b[0] - b[1])
@@ -153,11 +153,19 @@ def test_nor_that_of_two_classes_and_of_pairs_of_labels(monkeypatch):
     slack = (1 - Fraction(sign) * (dot(w, x) + Fraction(bias)) for x, sign in rows)
     loss = sum((max(Fraction(0), z) for z in slack), Fraction(0))
     of_pairs = class_losses(X, y, W, b, True)
-    assert right(certify(two, w, bias, none).primal, w, loss, C)
-    assert right(certify_label_pairs(pairs, W, b, none).primal, W, of_pairs, C)
-    monkeypatch.setattr(sharpen, "NEAR_MARGIN_WIDTH", 0.0)
-    assert not right(certify(two, w, bias, none).primal, w, loss, C)
-    assert not right(certify_label_pairs(pairs, W, b, none).primal, W, of_pairs, C)
+    for sharp in (False, True):
+        found = tally(two, w, bias, none, sharp=sharp)
+        bounded(found, loss, C)
+        assert right(found.loss + 0.5 * w @ w, w, loss, C) is sharp
+        found = pairs_tally(pairs, W, b, none, sharp=sharp)
+        bounded(found, of_pairs, C)
+        assert right(found.loss + 0.5 * np.vdot(W, W), W, of_pairs, C) is sharp
+
+
+def bounded(found: Tally, loss: Fraction, C: float) -> None:
+    """The loss in real arithmetic is no more than the tally and its bound."""
+    assert Fraction(found.loss) + Fraction(found.rounding.loss) >= Fraction(C) * loss
+    assert found.rounding.loss < np.inf
 
 
 # --- which proof ------------------------------------------------------------------------

@@ -42,18 +42,17 @@ def two_class_parts(X, codes, machine, alpha, cuts):
 
 
 @pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS.keys())
-def test_slacks_over_parts_are_as_sharp_as_in_memory(cuts, monkeypatch):
+def test_slacks_over_parts_are_as_sharp_as_in_memory(cuts):
     X, y, W, b = on_the_margin(k=2)
     w, bias, none = W[0] - W[1], float(b[0] - b[1]), np.zeros(len(y))
     machine = BinarySpec(1e9, LOSSES["hinge"], positive=0)
     parts = two_class_parts(X, y, machine, none, cuts)
-    whole = certify(pose(Block(X, y, None), machine), w, bias, none)
-    found = certify_parts(parts, machine, w, bias, X.mean(axis=0))
+    whole = certify(pose(Block(X, y, None), machine), w, bias, none, tol=0.9999)
+    found = certify_parts(parts, machine, w, bias, X.mean(axis=0), tol=0.9999)
+    assert "twice the digits" in whole.method  # float64 leaves more rounding than that
+    assert "twice the digits" in found.method
     assert found.primal == pytest.approx(whole.primal, rel=1e-13)
     assert found.kkt_violation == pytest.approx(whole.kkt_violation, rel=1e-6)
-    monkeypatch.setattr(sharpen, "NEAR_MARGIN_WIDTH", 0.0)
-    rough = certify_parts(parts, machine, w, bias, X.mean(axis=0))
-    assert abs(rough.primal - whole.primal) > 1e-6 * whole.primal
 
 
 class Blocks:
@@ -70,7 +69,7 @@ class Blocks:
 
 
 @pytest.mark.parametrize("bias", [Bias.FREE, Bias.NONE])
-def test_those_of_a_stream_too(bias, monkeypatch):
+def test_those_of_a_stream_too(bias):
     X, y, W, b = on_the_margin(k=2)
     plane = StreamPlane(W[1] - W[0], float(b[1] - b[0]))
     machine, task = BinarySpec(1e9, LOSSES["hinge"], bias), HingeTask(1e9, bias, Monitor())
@@ -85,9 +84,6 @@ def test_those_of_a_stream_too(bias, monkeypatch):
     assert found.certificate.problem == whole.problem
     told = Multipliers(plane, found.rows, found.alpha)
     assert np.array_equal(told.of(0, problem.rows, problem.y, problem.c), alpha)
-    monkeypatch.setattr(sharpen, "NEAR_MARGIN_WIDTH", 0.0)
-    rough = certify_hinge(Blocks(X, y, 5), task, plane, known).certificate
-    assert abs(rough.primal - whole.primal) > 1e-6 * whole.primal
 
 
 @pytest.mark.parametrize("cuts", CUTS.values(), ids=CUTS.keys())

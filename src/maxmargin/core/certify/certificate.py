@@ -25,6 +25,9 @@ class Certificate(Exported):
     ``"bound"``: α = c) to the worst violation of its optimality condition, in units of the
     margin; ``stationarity`` is ‖w − w_α‖ / max(1, ‖w‖), a penalised bias counting as one more
     weight; ``bias_residual`` is |Σ α_i y_i| / Σ α_i for a free bias, |b| where there is none.
+
+    ``primal`` is no less than the objective in real arithmetic, ``dual`` no more than the optimum:
+    ``rounding`` bounds what float64 may have done to either, and is in the gap already.
     """
 
     primal: float
@@ -36,6 +39,7 @@ class Certificate(Exported):
     problem: str
     method: str = "recomputed from the data in float64"
     about: str = ""  # what the proof is about, where that is not the problem asked for
+    rounding: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -66,6 +70,14 @@ class Certificate(Exported):
         """Whether the model is proved optimal to the relative gap ``tol``."""
         return bool(self.relative_gap <= tol)
 
+    def blurred(self, tol: float) -> bool:
+        """Whether only ``rounding``, or what is no number, is between this and the gap ``tol``."""
+        if self.holds(tol) or not self.feasible:
+            return False
+        if math.isinf(self.primal) and math.isfinite(self.rounding):
+            return False
+        return not self.gap - self.rounding > tol * abs(self.primal)
+
     def to_dict(self) -> dict:
         return {
             "problem": self.problem,
@@ -73,6 +85,7 @@ class Certificate(Exported):
             "dual": self.dual,
             "gap": self.gap,
             "relative_gap": self.relative_gap,
+            "rounding": self.rounding,
             "kkt_violation": dict(self.kkt_violation),
             "stationarity": self.stationarity,
             "bias_residual": self.bias_residual,
@@ -108,6 +121,7 @@ class Certificate(Exported):
             "primal objective": f"{self.primal:.10g}",
             "dual bound": f"{self.dual:.10g}",
             "relative gap": f"{self.relative_gap:.2e}",
+            "of it, rounding": f"{self.rounding:.2e}",
             **{f"KKT, {kind}": f"{v:.2e}" for kind, v in self.kkt_violation.items()},
             "stationarity in w": f"{self.stationarity:.2e}",
             "stationarity in b": f"{self.bias_residual:.2e}",

@@ -8,12 +8,15 @@ with w_α = Σ α_i y_i x_i.  So primal − dual bounds how far the model is fro
 computed w, b and α, and however.  With k classes w is a matrix, α_i a vector, and y_i is in it.
 
 Rows are tallied wherever they are, in memory, in a part of a file or on another machine; tallies
-are added; and the conclusion is drawn here.  Nothing is taken from a solver's sums.
+are added; and the conclusion is drawn here.  Nothing is taken from a solver's sums.  What rounding
+may have done is bounded (``rounding.py``): ``primal`` is never below the objective in real
+arithmetic, ``dual`` never above the optimum, and ``rounding`` says what that cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -21,9 +24,23 @@ import numpy as np
 
 from ..problem.problem import Bias
 from .certificate import Certificate
+from .rounding import (
+    NO_ROUNDING,
+    SMALLEST,
+    SPARE,
+    UNIT,
+    Rounding,
+    gamma,
+    imbalance,
+    length_above,
+    squared_length_error,
+)
 
 KINDS = ("zero", "free", "bound")
 METHOD = "recomputed from the data in float64"
+SHARP_METHOD = "recomputed from the data in twice the digits of float64"
+# The gap proved where no other is asked for.
+SHARPEST = 1e-9
 TINY = float(np.finfo(float).tiny)
 # A hard margin is met if no row falls short of it by more than this.
 MET = 1e-9
@@ -46,9 +63,17 @@ class Tally:
     kkt: tuple[float, float, float]  # the worst violation by kind
     box: float  # the worst violation of the multipliers' box
     closest: float = np.inf  # the smallest margin
+    price: Any = np.inf  # Σ c by class
+    rounding: Rounding = NO_ROUNDING  # bounds on the errors of all this
 
     def __add__(self, other: Tally) -> Tally:
         zero, free, bound = map(max, self.kkt, other.kkt)
+        added = Rounding(
+            UNIT * abs(self.loss + other.loss),
+            UNIT * abs(self.conjugate + other.conjugate),
+            UNIT * float(np.linalg.norm(self.w + other.w)),
+            UNIT * float(np.abs(self.r + other.r).sum()),
+        )
         return Tally(
             self.rows + other.rows,
             self.loss + other.loss,
@@ -59,6 +84,8 @@ class Tally:
             (zero, free, bound),
             max(self.box, other.box),
             min(self.closest, other.closest),
+            self.price + other.price,
+            self.rounding + other.rounding + added,
         )
 
 
@@ -68,35 +95,72 @@ class Norms(NamedTuple):
     w: float
     w_alpha: float
     apart: float
+    w_error: float = 0.0  # by how much ‖w‖² may be larger
+    alpha_error: float = 0.0  # by how much ‖w_α‖² may be larger
 
 
-def norms_of(w: np.ndarray, w_alpha: np.ndarray) -> Norms:
-    return Norms(
-        float(np.vdot(w, w)), float(np.vdot(w_alpha, w_alpha)), float(np.linalg.norm(w - w_alpha))
-    )
+def norms_of(w: np.ndarray, w_alpha: np.ndarray, off: float = 0.0) -> Norms:
+    """``off``: the length of the error of w_α."""
+    square, other = float(np.vdot(w, w)), float(np.vdot(w_alpha, w_alpha))
+    lost = SPARE * gamma(w.size + 2)
+    error = SPARE * squared_length_error(length_above(w_alpha), off)
+    apart = float(np.linalg.norm(w - w_alpha))
+    above = lost * square + _underflow(w)
+    return Norms(square, other, apart, above, lost * other + error + _underflow(w_alpha))
+
+
+def _underflow(w: np.ndarray) -> float:
+    """What ‖w‖² may lack because squares underflow."""
+    return w.size * SMALLEST if w.any() else 0.0
 
 
 def conclude(
     tally: Tally, norms: Norms, b, bias: Bias, problem: str, hard=False, method: str = METHOD
 ) -> Certificate:
     """The certificate of weights, biases and multipliers from the tally of all rows."""
+    rounding = tally.rounding
     primal, dual = 0.5 * norms.w + tally.loss, -0.5 * norms.w_alpha - tally.conjugate
+    above = 0.5 * norms.w_error + rounding.loss + 4.0 * UNIT * primal
+    below = 0.5 * norms.alpha_error + rounding.conjugate
+    below += 4.0 * UNIT * (0.5 * norms.w_alpha + abs(tally.conjugate))
+    below += SPARE * max(tally.box, 0.0) * abs(tally.mass)  # all multipliers made shorter by it
+    if hard:
+        above += _stretch(tally) * (primal + above)
     if bias:
         residual = float(np.abs(tally.r).max()) / max(tally.mass, TINY)
+        below += _imbalance(tally, primal + above, primal - dual + above + below)
     else:
         residual = float(np.abs(b).max())  # there must be none
+        above = above if residual == 0.0 else np.inf
     if hard and tally.closest < 1.0 - MET:
         primal = np.inf
     return Certificate(
-        primal=primal,
-        dual=dual,
+        primal=primal + SPARE * above,
+        dual=dual - SPARE * below,
         kkt_violation=dict(zip(KINDS, tally.kkt, strict=True)),
         stationarity=norms.apart / float(np.sqrt(max(1.0, norms.w))),
         bias_residual=residual,
         box_violation=tally.box,
         problem=problem,
         method=method,
+        rounding=SPARE * (above + below),
     )
+
+
+def _stretch(tally: Tally) -> float:
+    """t² − 1 for the t by which (w, b) must be made longer to have a margin of one for certain."""
+    least = float(np.minimum(tally.closest, tally.rounding.closest))
+    if least >= 1.0:
+        return 0.0
+    return 1.0 / least**2 - 1.0 + 8.0 * UNIT if least > 0.0 else np.inf
+
+
+def _imbalance(tally: Tally, primal: float, gap: float) -> float:
+    """What Σ αy ≠ 0 costs, with what rounding may hide of it."""
+    several = np.ndim(tally.r) > 0
+    rho = float(np.abs(tally.r).sum()) * (1.0 + 4.0 * UNIT) + tally.rounding.r
+    rho = 0.5 * rho if several else rho
+    return imbalance(rho, tally.price, tally.rounding, several, primal, gap)
 
 
 def sum_of(proofs: Sequence[Certificate], problem: str) -> Certificate:
@@ -104,14 +168,31 @@ def sum_of(proofs: Sequence[Certificate], problem: str) -> Certificate:
     # One part's gap below zero must not hide another's above: then the sum proves nothing.
     sound = all(proof.sound for proof in proofs)
     return Certificate(
-        primal=sum(proof.primal for proof in proofs),
-        dual=sum(proof.dual for proof in proofs) if sound else np.inf,
+        primal=_sum_above(proof.primal for proof in proofs),
+        dual=-_sum_above(-proof.dual for proof in proofs) if sound else np.inf,
         kkt_violation={kind: max(proof.kkt_violation[kind] for proof in proofs) for kind in KINDS},
         stationarity=max(proof.stationarity for proof in proofs),
         bias_residual=max(proof.bias_residual for proof in proofs),
         box_violation=max(proof.box_violation for proof in proofs),
         problem=problem,
+        rounding=sum(proof.rounding for proof in proofs),
     )
+
+
+def _sum_above(values: Iterable[float]) -> float:
+    """Their sum, or the next number above where it is none."""
+    terms = list(values)
+    total = math.fsum(terms) if all(map(math.isfinite, terms)) else sum(terms)
+    if math.isfinite(total) and math.fsum([*terms, -total]) > 0.0:
+        return math.nextafter(total, math.inf)
+    return total
+
+
+def as_sharp_as_needed(prove: Callable[[bool], F], tol: float) -> F:
+    """``prove(False)`` in float64; ``prove(True)``, in twice its digits, where only the bound on
+    its rounding is between it and the gap asked for."""
+    found = prove(False)
+    return prove(True) if _of(found).blurred(tol) else found
 
 
 def first_that_proves(*proofs: Callable[[], F]) -> F:

@@ -17,6 +17,7 @@ from ..problem.multiclass import MulticlassProblem
 from .certificate import Certificate
 from .conclude import Norms, conclude
 from .multiclass import scored_tally, signed
+from .rounding import Blur
 from .separability import WEIGHT_ROUNDING, Separation
 from .two_class import margin_tally
 
@@ -50,7 +51,8 @@ def certify_kernel(
     beta = alpha * problem.y
     f = kernel_scores(problem.rows, beta) if f is None else f
     norms, scores = _norms(w, beta, f)
-    found = margin_tally(problem, alpha, 1.0 - problem.y * (scores + b), float(beta.sum()), 0.0)
+    blur = Blur(np.zeros(len(alpha)), 0.0, 0.0)
+    found = margin_tally(problem, alpha, 1.0 - problem.y * (scores + b), blur, 0.0, at_place=0.0)
     return conclude(
         found, norms, b, problem.bias, problem.summary(), problem.hard, CERTIFICATE_METHOD
     )

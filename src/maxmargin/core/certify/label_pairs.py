@@ -10,25 +10,49 @@ with W_α = Σ α_p (e_a − e_b) x_iᵀ.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from ..problem.label_pairs import LabelPairsProblem
 from ..problem.losses import Hinge
 from ..rows.class_products import class_combine, score_chunks
-from ..rows.rows import anchor
+from ..rows.rows import DenseRows, anchor
+from ..rows.twofold import (
+    twofold_combine,
+    twofold_pair_slacks,
+    twofold_reach,
+    twofold_scores,
+)
 from .certificate import Certificate
 from .circulation import RESIDUAL_ROUNDING, balancing_factors, potential
-from .conclude import Tally, conclude, norms_of
-from .sharpen import rounding_counts, sharpen_pairs
+from .conclude import (
+    METHOD,
+    SHARP_METHOD,
+    SHARPEST,
+    Tally,
+    as_sharp_as_needed,
+    conclude,
+    norms_of,
+)
+from .rounding import SMALLEST, SPARE, UNIT, Blur, Rounding, gamma, length_above
 from .two_class import sums
+
+ROOT_2 = math.sqrt(2.0)
 
 MAX_REPAIR_MOVES = 4
 
 
 def pair_slacks(problem: LabelPairsProblem, W: np.ndarray, b: np.ndarray) -> np.ndarray:
     """z_p = 1 − (w_a − w_b)·x_i − (b_a − b_b)."""
-    s = np.concatenate([part + b for _, part in score_chunks(problem.rows, W)])
+    s = _pair_scores(problem, W, b)
     return 1.0 - s[problem.example, problem.winner] + s[problem.example, problem.loser]
+
+
+def _pair_scores(problem: LabelPairsProblem, W: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.concatenate([part + b for _, part in score_chunks(problem.rows, W)])
 
 
 def outflow(problem: LabelPairsProblem, alpha: np.ndarray) -> np.ndarray:
@@ -47,20 +71,100 @@ def by_example(problem: LabelPairsProblem, alpha: np.ndarray) -> np.ndarray:
 
 
 def certify_label_pairs(
-    problem: LabelPairsProblem, W: np.ndarray, b: np.ndarray, alpha: np.ndarray
+    problem: LabelPairsProblem,
+    W: np.ndarray,
+    b: np.ndarray,
+    alpha: np.ndarray,
+    tol: float = SHARPEST,
 ) -> Certificate:
     """Recompute primal, dual and KKT residuals of (W, b, α) from the data."""
-    z, r = pair_slacks(problem, W, b), outflow(problem, alpha)
-    pulls = by_example(problem, alpha)
-    W_alpha = class_combine(problem.rows, problem.k, lambda part: pulls[part])
-    if problem.bias:  # what rounding left of r belongs to some rows
-        W_alpha -= np.outer(r, anchor(problem.rows))
-    norms = norms_of(W, W_alpha)
-    if rounding_counts(problem.c, len(z), norms.w):
-        z = sharpen_pairs(problem, W, b, z)
-    loss, conjugates, kkt, box, _ = sums(Hinge(), problem.c, problem.c, alpha, z, False, True, 1.0)
-    found = Tally(len(z), loss, conjugates, float(alpha.sum()), r, W_alpha, kkt, box)
-    return conclude(found, norms, b, problem.bias, problem.summary())
+
+    def prove(sharp: bool) -> Certificate:
+        found = pairs_tally(problem, W, b, alpha, sharp)
+        norms, method = norms_of(W, found.w, found.rounding.w), SHARP_METHOD if sharp else METHOD
+        return conclude(found, norms, b, problem.bias, problem.summary(), method=method)
+
+    return as_sharp_as_needed(prove, tol)
+
+
+def pairs_tally(problem: LabelPairsProblem, W, b, alpha: np.ndarray, sharp: bool = False) -> Tally:
+    """What the pairs add to the certificate; ``sharp``: in twice the digits."""
+    n_pairs, k = len(alpha), problem.k
+    if sharp:
+        pairs = problem.example, problem.winner, problem.loser
+        place = anchor(problem.rows) if problem.bias else np.zeros(problem.shape[1])
+        z, off = twofold_pair_slacks(problem.rows, W, b, *pairs)
+        both = np.concatenate([problem.winner, problem.loser])
+        steps = np.concatenate([alpha, -alpha])
+        W_alpha, lost, r, hidden = twofold_combine(
+            problem.rows, np.tile(problem.example, 2), both, steps, k, place
+        )
+        blur, reach = Blur(off, 1.0, 0.0), twofold_reach(problem.rows, place)
+        apart = _range_at(W, b, place)
+    else:
+        s, pulls = _pair_scores(problem, W, b), by_example(problem, alpha)
+        z = 1.0 - s[problem.example, problem.winner] + s[problem.example, problem.loser]
+        W_alpha = class_combine(problem.rows, k, lambda part: pulls[part])
+        lengths, r = problem.lengths[problem.example], outflow(problem, alpha)
+        blur = _pair_blur(W, lengths, float(np.abs(s).max(initial=0.0)))
+        pulled = float(np.abs(alpha) @ lengths)
+        lost = SPARE * ROOT_2 * gamma(n_pairs + problem.shape[0] + 2) * pulled
+        hidden = 2.0 * gamma(n_pairs + 1) * float(np.abs(alpha).sum())
+        reach, apart = float(lengths.max(initial=0.0)), float(np.ptp(b))
+    loss, conjugates, mass, _, _, kkt, box, _, rounding = sums(
+        Hinge(),
+        problem.c,
+        problem.c,
+        alpha,
+        np.ones(n_pairs),
+        z,
+        *blur,
+        0.0,
+        apart,
+        False,
+        True,
+        1.0,
+    )
+    paths = max(1, k - 1)  # the scores of two classes are compared along so many pairs
+    bounds = Rounding(*rounding)
+    swing = paths * bounds.swing
+    bounds = bounds._replace(w=lost, r=hidden, reach=paths * reach, swing=swing)
+    price = _least_price(problem, alpha) / paths
+    return Tally(
+        n_pairs, loss, conjugates, mass, r, W_alpha, kkt, box, price=price, rounding=bounds
+    )
+
+
+def _range_at(W: np.ndarray, b: np.ndarray, place: np.ndarray) -> float:
+    """No less than by how much the scores of two classes differ at a place."""
+    leads, off = twofold_scores(DenseRows(place[None]), W, b, np.zeros(1, dtype=np.int64), 0.0)
+    return SPARE * (float(np.ptp(leads)) + 2.0 * float(off[0]))
+
+
+def _pair_blur(W: np.ndarray, lengths: np.ndarray, largest_score: float) -> Blur:
+    """Of 1 − s_a + s_b: two scores are rounded, and each again when its bias is added."""
+    terms = W.shape[1] + 2
+    slope = SPARE * ROOT_2 * gamma(terms) * length_above(W)
+    return Blur(lengths, slope, 8.0 * UNIT * (1.0 + largest_score) + 2.0 * terms * SMALLEST)
+
+
+def _least_price(problem: LabelPairsProblem, alpha: np.ndarray) -> float:
+    """The least Σ c of a pair of classes on a cycle; 0 if a pair on none has a multiplier.
+
+    It would flow where nothing can come back from, and scores there are not comparable.
+    """
+    if not problem.bias:
+        return np.inf
+    k, alive = problem.k, problem.c > 0.0
+    arcs = problem.c[alive], (problem.winner[alive], problem.loser[alive])
+    graph = csr_array(arcs, shape=(k, k))
+    graph.sum_duplicates()
+    _, group = connected_components(graph, directed=True, connection="strong")
+    if (alpha[group[problem.winner] != group[problem.loser]] != 0.0).any():
+        return 0.0
+    over, under = graph.nonzero()
+    within = group[over] == group[under]
+    return float(graph.data[within].min(initial=np.inf))
 
 
 def repair_label_pairs(problem: LabelPairsProblem, alpha: np.ndarray) -> np.ndarray:

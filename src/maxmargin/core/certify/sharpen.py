@@ -9,9 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..problem.label_pairs import LabelPairsProblem
 from ..problem.multiclass import MulticlassProblem
-from ..problem.problem import Problem
 from ..rows.rows import dense
 
 EPSILON = float(np.finfo(float).eps)
@@ -32,17 +30,6 @@ def near_margin(z: np.ndarray, c: np.ndarray, width: int) -> np.ndarray:
     """The rows with a slack near zero; none if they are too many."""
     near = np.flatnonzero((np.abs(z) <= NEAR_MARGIN_WIDTH) & (c > 0))
     return near if len(near) * width <= MAX_SHARPENED_VALUES else near[:0]
-
-
-def sharpen(problem: Problem, w: np.ndarray, b: float, z: np.ndarray) -> np.ndarray:
-    """z = 1 − y(w·x + b), those near zero computed afresh."""
-    near = near_margin(z, problem.c, len(w))
-    if len(near) == 0:
-        return z
-    f = dense(problem.rows, near).astype(np.longdouble) @ w.astype(np.longdouble) + np.longdouble(b)
-    z = z.copy()
-    z[near] = (1.0 - problem.y[near] * f).astype(np.float64)
-    return z
 
 
 def sharpen_classes(problem: MulticlassProblem, part: slice, W, b, s: np.ndarray) -> None:
@@ -69,16 +56,3 @@ def _near_classes(s, y, c, near):
             if j != y[i] and c[i] > 0.0 and abs(1.0 - s[i, y[i]] + s[i, j]) <= near:
                 out[i] = True
     return out
-
-
-def sharpen_pairs(problem: LabelPairsProblem, W, b, z: np.ndarray) -> np.ndarray:
-    """z_p = 1 − (w_a − w_b)·x_i − (b_a − b_b), those near zero computed afresh."""
-    near = near_margin(z, problem.c, W.shape[1])
-    if len(near) == 0:
-        return z
-    W, b = W.astype(np.longdouble), b.astype(np.longdouble)
-    over, under = problem.winner[near], problem.loser[near]
-    X = dense(problem.rows, problem.example[near])
-    z = z.copy()
-    z[near] = 1.0 - np.sum((W[over] - W[under]) * X, axis=1) - (b[over] - b[under])
-    return z

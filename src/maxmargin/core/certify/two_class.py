@@ -1,63 +1,109 @@
-"""The certificate of a two-class fit: what its rows add up to, in float64."""
+"""The certificate of a two-class fit: what its rows add up to, and how far rounding is in it."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numba import njit
 
-from ..problem.losses import bend, conjugate, kink, largest, slope, target, value
+from ..problem.losses import bend, conjugate, kink, largest, slope, value
 from ..problem.problem import Problem
-from ..rows.rows import anchor, combine, scores
+from ..rows.rows import DenseRows, anchor, combine, scores, terms_of
+from ..rows.twofold import two_sum, twofold_combine, twofold_reach, twofold_slacks
 from .certificate import Certificate
-from .conclude import Tally, conclude, norms_of
-from .sharpen import rounding_counts, sharpen
+from .conclude import (
+    METHOD,
+    SHARP_METHOD,
+    SHARPEST,
+    Tally,
+    as_sharp_as_needed,
+    conclude,
+    norms_of,
+)
+from .rounding import SPARE, UNIT, Blur, Rounding, gamma, score_blur
 
 # A hard margin is met with equality, and may carry a multiplier, but for this.
 ON_MARGIN = 1e-6
+# Roundings of a few operations, and of a loss and its conjugate with what they do to an argument.
+FEW, MANY = 4.0 * UNIT, 160.0 * UNIT
 
 
-def certify(problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None) -> Certificate:
+def certify(
+    problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None, tol: float = SHARPEST
+) -> Certificate:
     """Recompute primal, dual and KKT residuals of (w, b, α) from the data.
 
-    ``f`` = Xw may be given by a caller who has just computed it from the data.
+    ``f`` = Xw may be given by a caller who has just computed it from the data.  ``tol``: the gap
+    that is to be proved, for which more digits are used if they are needed.
     """
-    found = tally(problem, w, b, alpha, f)
-    norms = norms_of(w, found.w)
-    return conclude(found, norms, b, problem.bias, problem.summary(), problem.hard)
+
+    def prove(sharp: bool) -> Certificate:
+        found = tally(problem, w, b, alpha, f, sharp=sharp)
+        norms = norms_of(w, found.w, found.rounding.w)
+        method = SHARP_METHOD if sharp else METHOD
+        return conclude(found, norms, b, problem.bias, problem.summary(), problem.hard, method)
+
+    return as_sharp_as_needed(prove, tol)
 
 
 def tally(
-    problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None, place=None, parts: int = 1
+    problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, f=None, place=None, sharp=False
 ) -> Tally:
     """What the rows of ``problem`` add to the certificate of (w, b, α).
 
-    ``place`` lies among all rows; of rows that are all there are it is computed.  ``parts``: how
-    many more parts like this one there may be.
+    ``sharp``: in twice the digits, w_α about ``place``, which lies among all rows; of rows that
+    are all there are it is computed.
     """
+    if sharp:
+        return _sharp_tally(problem, w, b, alpha, place)
     if f is None:
         f = scores(problem.rows, w)
-    w_alpha = combine(problem.rows, alpha * problem.y)
-    r = float(alpha @ problem.y)
-    if problem.bias and r != 0.0:
-        # What rounding left of r belongs to some rows; far from the origin it would count.
-        w_alpha -= r * (anchor(problem.rows) if place is None else place)
+    blur = score_blur(w, problem.lengths)
+    w_alpha, lost = combine(problem.rows, alpha * problem.y), gamma(terms_of(problem.rows) + 2)
     z = 1.0 - problem.y * (f + b)
-    cancels = not problem.hard and target(problem.loss) == 1.0
-    if cancels and rounding_counts(problem.c, parts * len(z), float(w @ w)):
-        z = sharpen(problem, w, b, z)
-    return margin_tally(problem, alpha, z, r, w_alpha)
+    return margin_tally(problem, alpha, z, blur, w_alpha, lost, abs(b))
 
 
-def margin_tally(problem: Problem, alpha: np.ndarray, z: np.ndarray, r: float, w) -> Tally:
-    """The tally of rows whose slacks z = 1 − m are known."""
+def _sharp_tally(problem: Problem, w, b: float, alpha, place) -> Tally:
+    """The same in twice the digits."""
+    if problem.bias:
+        place = anchor(problem.rows) if place is None else place
+    else:
+        place = np.zeros(problem.shape[1])
+    n = len(alpha)
+    z, off = twofold_slacks(problem.rows, w, b, problem.y)
+    alone = np.zeros(n, dtype=np.int64)
+    summed = twofold_combine(problem.rows, np.arange(n), alone, alpha * problem.y, 1, place)
+    here, unsure = twofold_slacks(DenseRows(place[None]), w, b, np.ones(1))  # 1 − (w·a + b)
+    base = 1.0 + abs(float(here[0])) + float(unsure[0])
+    found = margin_tally(problem, alpha, z, Blur(off, 1.0, 0.0), summed.W[0], 0.0, base)
+    reach = twofold_reach(problem.rows, place) if problem.bias else 0.0
+    return replace(found, rounding=found.rounding._replace(w=summed.lost, reach=reach))
+
+
+def margin_tally(
+    problem: Problem, alpha: np.ndarray, z: np.ndarray, blur: Blur, w, lost: float = 0.0,
+    at_place: float = np.inf,
+) -> Tally:  # fmt: skip
+    """The tally of rows whose slacks z = 1 − m are known, up to ``blur``.
+
+    Where the sizes of ``blur`` are ‖x‖, rounding may have moved w by ``lost`` Σ α‖x‖, and the reach
+    is the largest of them; a caller with other sizes puts the bounds in their place.  ``at_place``:
+    no less than |w·a + b|.
+    """
     hinge = problem.hard or kink(problem.loss) == 1.0
     # Half a change of the slope 2(1 − m) is a change of the margin; a logistic slope stands.
     resistance = bend(problem.loss)
     per_slope = resistance if resistance > 0.0 else 1.0
-    loss, conjugates, kkt, box, closest = sums(
-        problem.loss, problem.c, problem.cap, alpha, z, problem.hard, hinge, per_slope
-    )
-    return Tally(len(z), loss, conjugates, float(alpha.sum()), r, w, kkt, box, closest)
+    loss, conjugates, mass, r, price, kkt, box, closest, rounding = sums(
+        problem.loss, problem.c, problem.cap, alpha, problem.y, z, *blur, lost, at_place,
+        problem.hard, hinge, per_slope,
+    )  # fmt: skip
+    return Tally(
+        len(z), loss, conjugates, mass, r, w, kkt, box, closest, np.array(price),
+        Rounding(*rounding),
+    )  # fmt: skip
 
 
 def from_margins(problem: Problem, margins: np.ndarray) -> np.ndarray:
@@ -76,25 +122,62 @@ def _from_margins(loss, c, m):
 
 
 @njit(cache=True, nogil=True)
-def sums(loss, c, cap, alpha, z, hard, hinge, per_slope):
-    """Σ c ℓ(m), Σ c ℓ*(−α/c), worst KKT violation by kind, box violation, smallest margin."""
-    loss_sum, conjugate_sum, box, closest = 0.0, 0.0, 0.0, np.inf
+def sums(loss, c, cap, alpha, y, z, size, per_size, base, lost, at_place, hard, hinge, per_slope):
+    """Σ c ℓ(m), Σ c ℓ*(−α/c), Σ α, Σ αy, Σ c by class, worst KKT violation by kind, box violation,
+    smallest margin; and the fields of ``Rounding``."""
+    n = c.shape[0]
+    loss_sum, loss_rest, conjugate_sum, conjugate_rest = 0.0, 0.0, 0.0, 0.0
+    r, r_rest, mass, minus, plus = 0.0, 0.0, 0.0, 0.0, 0.0
+    loss_error, conjugate_error, pulled, largest_size = 0.0, 0.0, 0.0, 0.0
+    box, closest, surely, farthest = 0.0, np.inf, np.inf, 0.0
     zero, free, bound = 0.0, 0.0, 0.0
-    for i in range(c.shape[0]):
+    for i in range(n):
+        a = alpha[i]
         if c[i] <= 0.0:
-            box = max(box, abs(alpha[i]))
+            box = max(box, abs(a))
+            if a != 0.0:
+                conjugate_error = np.inf
             continue
-        slack, a = z[i], alpha[i]
+        slack = z[i]
         m = 1.0 - slack
-        closest = min(closest, m)
+        off = per_size * size[i] + base + FEW * abs(slack)
+        closest, surely = min(closest, m), min(surely, m - off - FEW * abs(m))
+        farthest = max(farthest, abs(m) + off)
+        mass += a
+        r, rest = two_sum(r, a * y[i])
+        r_rest += rest
+        pulled += abs(a) * size[i]
+        largest_size = max(largest_size, size[i])
+        if y[i] > 0.0:
+            plus += c[i]
+        else:
+            minus += c[i]
+        if not a >= 0.0:  # below its box, or no number: it proves nothing
+            conjugate_error = np.inf
         if hard:
-            conjugate_sum -= a
+            term, rise, blur, blunt = 0.0, -a, 0.0, 0.0
             box = max(box, -a)
         else:
-            loss_sum += c[i] * max(0.0, slack) if hinge else c[i] * value(loss, m)
             unit = min(max(a, 0.0), cap[i]) / c[i]
-            conjugate_sum += c[i] * conjugate(loss, min(unit, largest(loss)))
+            if hinge:
+                term, rise, blunt = c[i] * max(0.0, slack), -min(max(a, 0.0), cap[i]), 0.0
+                blur = c[i] * max(0.0, min(off, slack + off))
+            else:
+                off += FEW * (1.0 + abs(slack))
+                here, there = value(loss, m), value(loss, m - off)
+                term, blur = c[i] * here, c[i] * (max(0.0, there - here) + MANY * here)
+                star = conjugate(loss, min(unit, largest(loss)))
+                rise = c[i] * star
+                blunt = c[i] * (FEW * abs(star) + MANY * unit * (1.0 + unit))
             box = max(box, -a / c[i], (a - cap[i]) / c[i])
+        if not off < np.inf:  # no number bounds it
+            loss_error, surely = np.inf, -np.inf
+        loss_sum, rest = two_sum(loss_sum, term)
+        loss_rest += rest
+        conjugate_sum, rest = two_sum(conjugate_sum, rise)
+        conjugate_rest += rest
+        loss_error += blur
+        conjugate_error += blunt
         if not hinge:
             free = max(free, per_slope * abs(a / c[i] + slope(loss, m)))
         elif a <= 0.0:
@@ -103,4 +186,19 @@ def sums(loss, c, cap, alpha, z, hard, hinge, per_slope):
             bound = max(bound, -slack)
         else:
             free = max(free, abs(slack))
-    return loss_sum, conjugate_sum, (zero, free, bound), box, closest
+    loss_sum += loss_rest
+    conjugate_sum += conjugate_rest
+    r += r_rest
+    shared = FEW + 4.0 * (n * UNIT) ** 2  # of a sum with its rests
+    rounding = (
+        SPARE * loss_error + shared * loss_sum,
+        SPARE * conjugate_error + shared * abs(conjugate_sum),
+        SPARE * lost * pulled,
+        FEW * abs(r) + 4.0 * (n * UNIT) ** 2 * mass,
+        SPARE * largest_size,
+        SPARE * (farthest + at_place),
+        surely,
+    )
+    price = (minus, plus)
+    kkt = (zero, free, bound)
+    return loss_sum, conjugate_sum, mass, r, price, kkt, box, closest, rounding

@@ -9,10 +9,11 @@ the special case (i, y, c) for all c ≠ y: the "sum" rule.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from ..rows.rows import Rows, shape
+from ..rows.rows import Rows, lengths, shape
 from .problem import Bias
 
 
@@ -27,6 +28,11 @@ class LabelPairsProblem:
     loser: np.ndarray
     c: np.ndarray
     bias: Bias = Bias.FREE
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """‖x‖ of every row, or a little more."""
+        return lengths(self.rows)
 
     @property
     def shape(self) -> tuple[int, int]:

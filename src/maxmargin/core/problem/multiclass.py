@@ -18,7 +18,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..rows.rows import Rows, shape
+from ..rows.rows import Rows, lengths, shape
 from .class_losses import ClassLoss, slacks_each
 from .problem import Bias
 
@@ -38,6 +38,11 @@ class MulticlassProblem:
     def hard(self) -> bool:
         """Whether slack is forbidden."""
         return bool(np.isinf(self.c).any())
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """‖x‖ of every row, or a little more."""
+        return lengths(self.rows)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rows.rows import shape
+from ..rows.rows import lengths, shape
 from .losses import Hinge, Logistic, SquaredHinge, boxed, largest, target
 
 MarginLoss = Hinge | SquaredHinge | Logistic
@@ -53,6 +53,11 @@ class Problem:
             return np.where(self.c > 0, np.inf, 0.0)
         most = largest(self.loss)
         return self.c if most == 1.0 else most * self.c
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """‖x‖ of every row, or a little more."""
+        return lengths(self.rows)
 
     @cached_property
     def shape(self) -> tuple[int, int]:

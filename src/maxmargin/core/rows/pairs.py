@@ -26,6 +26,7 @@ from .rows import (
     as_rows,
     combine,
     dense,
+    lengths,
     nudge,
     prefetch,
     score,
@@ -35,6 +36,7 @@ from .rows import (
     spread,
     sqnorms,
     take,
+    terms_of,
 )
 
 # --- one pair, inside kernels -----------------------------------------------------------
@@ -107,6 +109,18 @@ def by_item(rows: PairRows, v: np.ndarray) -> np.ndarray:
     n, _ = shape(rows.items)
     won = np.bincount(rows.winner, weights=v, minlength=n)
     return won - np.bincount(rows.loser, weights=v, minlength=n)
+
+
+@lengths.register
+def _(rows: PairRows) -> np.ndarray:
+    """‖x_a‖ + ‖x_b‖: the two are summed up one by one."""
+    each = lengths(rows.items)
+    return (each[rows.winner] + each[rows.loser]) * (1.0 + 1e-9)
+
+
+@terms_of.register
+def _(rows: PairRows) -> int:
+    return len(rows.winner) + shape(rows.items)[0]
 
 
 @sqnorms.register

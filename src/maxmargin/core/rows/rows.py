@@ -25,6 +25,10 @@ CONVERTED_CHUNK_VALUES = 1 << 17
 # Rows whose mean tells where the data lie.
 ANCHOR_ROWS = 64
 
+# Rounding of a length, with rows of 10⁸ columns; √d times this is no less than the length of what
+# is lost where squares underflow.
+LENGTH_SPARE, UNDERFLOW_LENGTH = 1.0 + 1e-7, 2.3e-162
+
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
 # Entries of a row fetched ahead of their use; the hardware follows a longer row by itself.
@@ -322,6 +326,48 @@ def sqnorms(rows: Any) -> np.ndarray:
     else:
         _sparse_sqnorms(rows, out)
     return out
+
+
+@singledispatch
+def lengths(rows: Any) -> np.ndarray:
+    """‖x_i‖ of every row, or a little more: what rounding of a sum over the row is bounded by."""
+    n, _ = shape(rows)
+    out = np.empty(n)
+    if isinstance(rows, DenseRows) and not rows.X.flags.c_contiguous:
+        np.sqrt(sqnorms(rows), out=out)
+        out *= LENGTH_SPARE
+        out += UNDERFLOW_LENGTH * np.sqrt(rows.X.shape[1])
+    else:
+        _lengths(rows, out)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _lengths(rows, out):
+    for i in range(out.shape[0]):
+        lost = UNDERFLOW_LENGTH * np.sqrt(entries(rows, i))
+        out[i] = np.sqrt(sqnorm(rows, i)) * LENGTH_SPARE + lost
+
+
+@verb
+def entries(rows, i):
+    """How many values row i stores."""
+
+
+@rule(entries, DenseRows)
+def _(rows, i):
+    return rows.X.shape[1]
+
+
+@rule(entries, SparseRows)
+def _(rows, i):
+    return np.int64(rows.indptr[i + 1]) - np.int64(rows.indptr[i])
+
+
+@singledispatch
+def terms_of(rows: Any) -> int:
+    """How many roundings a sum over all rows has at most, at one column."""
+    return shape(rows)[0]
 
 
 # --- reading ahead ---------------------------------------------------------------------

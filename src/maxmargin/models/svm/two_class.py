@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.certify.certificate import Certificate
-from ...core.certify.conclude import first_that_proves
+from ...core.certify.conclude import SHARPEST, first_that_proves
 from ...core.certify.repair import repair
 from ...core.certify.two_class import certify, from_margins
 from ...core.problem.losses import LOSSES, boxed
@@ -108,9 +108,9 @@ def proved(model, problem: Problem, w, b: float, alpha: np.ndarray | None) -> Ce
     def seek() -> tuple[float, Certificate]:
         solution = solve(problem, monitor, "auto", start)
         certificate = solution.certificate
-        return certificate.primal, certify(problem, w, b, solution.point.alpha)
+        return certificate.primal, certify(problem, w, b, solution.point.alpha, tol=model.tol)
 
-    return best_claim(best_proof(problem, w, b, alpha), monitor, seek)
+    return best_claim(best_proof(problem, w, b, alpha, model.tol), monitor, seek)
 
 
 def known_multipliers(
@@ -139,11 +139,13 @@ def known_multipliers(
     return alpha
 
 
-def best_proof(problem: Problem, w, b: float, alpha: np.ndarray | None) -> Certificate:
+def best_proof(
+    problem: Problem, w, b: float, alpha: np.ndarray | None, tol: float = SHARPEST
+) -> Certificate:
     """With the multipliers given if they are feasible, else rebuilt from margins, or none."""
 
     def prove(alpha: np.ndarray) -> Certificate:
-        return certify(problem, w, b, alpha)
+        return certify(problem, w, b, alpha, tol=tol)
 
     return first_that_proves(
         *([lambda: prove(alpha)] if alpha is not None else []),

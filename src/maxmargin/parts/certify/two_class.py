@@ -11,7 +11,14 @@ import numpy as np
 
 from ...core.certify.bias import SUM_EQUALITY_TOL
 from ...core.certify.certificate import Certificate
-from ...core.certify.conclude import Tally, conclude, first_that_proves, norms_of
+from ...core.certify.conclude import (
+    SHARPEST,
+    Tally,
+    as_sharp_as_needed,
+    conclude,
+    first_that_proves,
+    norms_of,
+)
 from ...core.certify.repair import (
     MAX_REPAIR_MOVES,
     RESIDUAL_ROUNDING,
@@ -35,38 +42,48 @@ BIAS_GRID_POINTS = 64
 
 
 def certify_parts(
-    parts: Parts, spec: BinarySpec, w: np.ndarray, b: float, mean: np.ndarray
+    parts: Parts,
+    spec: BinarySpec,
+    w: np.ndarray,
+    b: float,
+    mean: np.ndarray,
+    tol: float = SHARPEST,
 ) -> Certificate:
     """The proof for (w, b) and the parts' multipliers.
 
-    ``mean`` is a place among the rows, to which what rounding left of Σαy is charged.
+    ``mean`` is a place among the rows, ``tol`` the gap to be proved: see ``core.certify``.
     """
-    found = ask_total(parts, _tally, spec, w, b, mean, parts.n_parts)
-    about = two_class_summary(spec.loss, spec.bias, found.rows, len(w), False)
-    norms = norms_of(w, found.w)
-    return conclude(found, norms, b, spec.bias, about, method=method_of(parts))
+
+    def prove(sharp: bool) -> Certificate:
+        found = ask_total(parts, _tally, spec, w, b, mean, sharp)
+        about = two_class_summary(spec.loss, spec.bias, found.rows, len(w), False)
+        norms = norms_of(w, found.w, found.rounding.w)
+        return conclude(found, norms, b, spec.bias, about, method=method_of(parts, sharp))
+
+    return as_sharp_as_needed(prove, tol)
 
 
-def method_of(parts: Parts) -> str:
-    return f"recomputed from {parts.n_parts} parts of the data in float64"
+def method_of(parts: Parts, sharp: bool = False) -> str:
+    digits = "in twice the digits of float64" if sharp else "in float64"
+    return f"recomputed from {parts.n_parts} parts of the data {digits}"
 
 
 def _tally(
-    problem: Problem, state: BinaryState, w, b, mean, n_parts: int
+    problem: Problem, state: BinaryState, w, b, mean, sharp: bool
 ) -> tuple[BinaryState, Tally]:
-    return state, tally(problem, w, b, state.alpha, place=mean, parts=n_parts)
+    return state, tally(problem, w, b, state.alpha, place=mean, sharp=sharp)
 
 
 def prove_parts(
-    parts: Parts, spec: BinarySpec, w: np.ndarray, b: float, mean: np.ndarray
+    parts: Parts, spec: BinarySpec, w: np.ndarray, b: float, mean: np.ndarray, tol: float = SHARPEST
 ) -> Certificate:
     """The proof of (w, b) with the parts' multipliers, or with none where these prove more."""
 
     def without() -> Certificate:
         ask_total(parts, set_none, spec)
-        return certify_parts(parts, spec, w, b, mean)
+        return certify_parts(parts, spec, w, b, mean, tol)
 
-    return first_that_proves(lambda: certify_parts(parts, spec, w, b, mean), without)
+    return first_that_proves(lambda: certify_parts(parts, spec, w, b, mean, tol), without)
 
 
 # --- feasible multipliers ---------------------------------------------------------------

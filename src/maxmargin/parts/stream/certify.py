@@ -1,4 +1,4 @@
-"""The certificate of a hinge on a stream, recomputed from all rows in float64 in one pass."""
+"""The certificate of a hinge on a stream, recomputed from all rows in one pass."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.certify.certificate import Certificate
-from ...core.certify.conclude import Tally, conclude, norms_of
+from ...core.certify.conclude import (
+    METHOD,
+    SHARP_METHOD,
+    Tally,
+    as_sharp_as_needed,
+    conclude,
+    norms_of,
+)
 from ...core.certify.two_class import tally
 from ...core.problem.losses import Hinge
 from ...core.problem.problem import Problem, two_class_summary
@@ -39,6 +46,17 @@ def certify_hinge(
     rows: StreamedRows, task: HingeTask, plane: StreamPlane, found: Multipliers
 ) -> StreamedProof:
     """Primal, dual and KKT residuals of a plane and multipliers over all rows."""
+
+    def prove(sharp: bool) -> StreamedProof:
+        return _certify(rows, task, plane, found, sharp)
+
+    return as_sharp_as_needed(prove, task.monitor.tol)
+
+
+def _certify(
+    rows: StreamedRows, task: HingeTask, plane: StreamPlane, found: Multipliers, sharp: bool
+) -> StreamedProof:
+    """One pass; ``sharp``: in twice the digits."""
     odd_rows, odd_alpha = [], []
 
     def tallies() -> Iterator[Tally]:
@@ -54,9 +72,10 @@ def certify_hinge(
             if place is None:  # the mean of the first rows
                 place = combine(X, np.full(len(z), 1.0 / len(z)))
             problem = Problem(X, y, c, Hinge(), task.bias)
-            yield tally(problem, plane.w, plane.b, alpha, f, place, rows.n_parts)
+            yield tally(problem, plane.w, plane.b, alpha, f, place, sharp)
 
     sums: Tally = add_all(tallies())
     about = two_class_summary(Hinge(), task.bias, rows.n, rows.n_features, False)
-    certificate = conclude(sums, norms_of(plane.w, sums.w), plane.b, task.bias, about)
+    norms, method = norms_of(plane.w, sums.w, sums.rounding.w), SHARP_METHOD if sharp else METHOD
+    certificate = conclude(sums, norms, plane.b, task.bias, about, method=method)
     return StreamedProof(plane, certificate, np.concatenate(odd_rows), np.concatenate(odd_alpha))

@@ -78,7 +78,7 @@ def solve_label_pairs(
     alpha = np.zeros(len(problem.c))
     alpha[within] = beta
     point = ClassPoint(W, lift(problem, W, b, group), alpha)
-    best = Proved(point, certify_label_pairs(problem, *point))
+    best = Proved(point, certify_label_pairs(problem, *point, monitor.tol))
     return conclude(best, ending, name, why, monitor)
 
 
@@ -91,7 +91,7 @@ def finish_label_pairs(problem: LabelPairsProblem, point: ClassPoint, tol: float
         alpha = np.zeros_like(alpha)
 
     def prove(W, b, alpha) -> Proved:
-        return Proved(ClassPoint(W, b, alpha), certify_label_pairs(problem, W, b, alpha))
+        return Proved(ClassPoint(W, b, alpha), certify_label_pairs(problem, W, b, alpha, tol))
 
     found = first_that_proves(
         lambda: prove(W, b, repair_label_pairs(problem, alpha)),

@@ -129,7 +129,7 @@ def finish(problem: Problem, point: Point, tol: float) -> Proved:
         b = best_bias(problem, f, b)
 
     def prove(w, b, alpha, f) -> Proved:
-        return Proved(Point(w, b, alpha), certify(problem, w, b, alpha, f), f)
+        return Proved(Point(w, b, alpha), certify(problem, w, b, alpha, f, tol), f)
 
     found = first_that_proves(
         lambda: prove(w, b, alpha, f), lambda: prove(w, b, np.zeros_like(alpha), f)

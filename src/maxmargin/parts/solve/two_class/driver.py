@@ -108,6 +108,6 @@ def finish(
         b = best_bias_parts(parts, spec, w, b)
 
     def longer(t: float) -> ProvedWeights:
-        return ProvedWeights(t * w, t * b, certify_parts(parts, spec, t * w, t * b, mean))
+        return ProvedWeights(t * w, t * b, certify_parts(parts, spec, t * w, t * b, mean, tol))
 
-    return lengthened(ProvedWeights(w, b, prove_parts(parts, spec, w, b, mean)), tol, longer)
+    return lengthened(ProvedWeights(w, b, prove_parts(parts, spec, w, b, mean, tol)), tol, longer)
