@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from maxmargin import (
     KernelRidge,
     KernelRidgeClassifier,
     LeastSquaresClassifier,
+    verify,
 )
 
 ALL = [LeastSquaresClassifier(), FisherDiscriminant(), KernelRidge(), KernelRidgeClassifier()]
@@ -107,14 +109,47 @@ def test_squares_too_large_for_float32_go_to_float64():
     assert model.certificate_.holds(1e-11)
 
 
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_squares_that_vanish_are_not_called_a_proof():
-    """Features of 1e-160: their squares are no float64 numbers any more."""
+@pytest.mark.parametrize(
+    ("scale", "alphas"),
+    [(1e-300, None), (1e-170, None), (1e160, [1.0, 2.0]), (1e290, None)],
+)
+def test_squares_that_are_no_numbers_are_those_of_other_units(scale, alphas):
+    """The data are multiplied by a power of two first, exactly, and so is the ridge."""
+    X, y = cloud()
+    model = LeastSquaresClassifier(alphas=alphas).fit(scale * X, y)
+    assert model.certificate_.holds(1e-12)
+    assert verify(model, scale * X, y).holds(1e-12)
+    if alphas is None:
+        assert model.certificate_.relative_gap < 1e-12
+        plain = LeastSquaresClassifier().fit(X, y)
+        np.testing.assert_allclose(model.coef_ * scale, plain.coef_, rtol=1e-9)
+        ours, theirs = (m.leave_one_out(Z, y) for m, Z in ((model, scale * X), (plain, X)))
+        np.testing.assert_allclose(ours.squared_error, theirs.squared_error, rtol=1e-9)
+
+
+def test_squares_that_vanish_beside_others_are_not_called_a_proof():
+    """No unit serves columns of 1e-200 and 1e150 both."""
     X, y = cloud()
     with pytest.warns(ConvergenceWarning):
-        model = LeastSquaresClassifier().fit(1e-160 * X, y)
+        model = LeastSquaresClassifier().fit(X * np.geomspace(1e-200, 1e150, X.shape[1]), y)
     assert not model.certificate_.holds(1e-3)
     assert "nothing is proved" in str(model.certificate_)
+
+
+def test_no_number_is_no_proof():
+    X, y = cloud()
+    proof = LeastSquaresClassifier().fit(X, y).certificate_
+    assert not replace(proof, relative_residual=np.nan).holds(1.0)
+    assert not replace(proof, excess=np.nan).holds(1.0)
+
+
+@pytest.mark.parametrize("offset", [1e8, 1e11, 1e14])
+def test_far_from_the_origin_the_bias_is_nearly_a_float(offset):
+    """A bias of 1e14 is rounded by 0.01: W is moved by 1e-11 to one whose bias is not."""
+    X, y = cloud()
+    model = LeastSquaresClassifier().fit(X + offset, y)
+    assert model.certificate_.holds(1e-6)
+    assert verify(model, X + offset, y).holds(1e-6)
 
 
 def test_kernel_ridge_without_a_ridge_on_repeated_points():

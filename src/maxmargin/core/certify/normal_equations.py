@@ -6,9 +6,16 @@ is smallest exactly where its gradient is zero:
 
     G = Σ s_i (x_i − m) r_iᵀ − α Wᵀ = 0   and   g = Σ s_i r_i = 0,     r_i = t_i − W x_i − b
 
-(m: the mean, or any point).  f is quadratic with curvature at least μ = α + σ², where σ is the
-smallest singular value of the centred data that counts as one, so that f is within
-‖G‖²/2μ + ‖g‖²/2Σs of its minimum.  For α > 0 the bound with μ = α holds whatever σ is.
+(m the mean; about a point off it by e, G is off by e gᵀ).  f is quadratic, hence within
+
+    ½ ‖DG‖²/λ + ‖g‖²/2Σs        λ a lower bound of the smallest eigenvalue of D (AᵀA + αI) D
+
+of its minimum, D any scale of the columns: D = 1 has λ = α, and one that gives unit diagonal a λ
+that the factorisation may prove.  f itself is such a bound too: no f is negative.
+
+Every entry of G and g is charged with a bound on its rounding.  With N_j the length of what enters
+column j, ‖a_j‖ if rows are centred first, a residual in float64 is within
+γ_d (‖t‖ + Σ|w_j| N_j) of the true one, and G_j within N_j (γ_n ‖r‖ + that).
 """
 
 from __future__ import annotations
@@ -18,9 +25,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..rows.design import Design
+from ..rows.design import LENGTHS, Design
+from ..rows.double_double import OUTWARDS, U, gamma, product, two_sum
 from .certificate import html_table
 from .exported import Exported
+
+# Roundings beside those of a sum: differences, products with weights, and a scale.
+FEW = 10
+# More than squares lose that are too small for float64.
+UNDERFLOW = 1e-300
 
 
 @dataclass(frozen=True)
@@ -30,6 +43,7 @@ class NormalEquations(Exported):
     ``relative_residual`` is the largest entry of the gradient, divided by the lengths of the
     feature and of the targets it belongs to: what the residuals still have in common with a
     feature, whatever its units.  ``excess`` bounds how far the objective is above its minimum.
+    Both count what rounding may hide of them; ``rounding`` is its part of the relative residual.
     ``condition`` is that of the system solved (scaled to unit diagonal for Cholesky).
     """
 
@@ -46,10 +60,11 @@ class NormalEquations(Exported):
     refinements: int
     problem: str
     method: str = "recomputed from the data in float64"
+    rounding: float = 0.0
 
     def holds(self, tol: float) -> bool:
         """Whether the normal equations hold to ``tol``, relative to features and targets."""
-        return bool(self.relative_residual <= tol)
+        return bool(self.relative_residual <= tol and self.excess < np.inf)
 
     @property
     def relative_gap(self) -> float:
@@ -66,7 +81,10 @@ class NormalEquations(Exported):
 
     def __str__(self) -> str:
         if not np.isfinite(self.relative_residual):
-            return "the residual of the normal equations is not finite: nothing is proved"
+            return (
+                "the residual of the normal equations is not finite, or the data are too large or "
+                "too small for their squares: nothing is proved"
+            )
         rank = "" if self.full_rank else f"; rank {self.rank} of {self.size}: the smallest W"
         return (
             f"objective {self.objective:.6g}, normal equations hold to "
@@ -79,6 +97,7 @@ class NormalEquations(Exported):
             "problem": self.problem,
             "objective": f"{self.objective:.10g}",
             "relative residual": f"{self.relative_residual:.2e}",
+            "of which rounding": f"{self.rounding:.2e}",
             "objective − minimum at most": f"{self.excess:.2e}",
             "system": f"{self.system}, {self.size} unknowns",
             "factorisation": f"{self.factorisation}, {self.refinements} refinements",
@@ -90,8 +109,8 @@ class NormalEquations(Exported):
 
 
 class System(NamedTuple):
-    """What a solver says of the system it solved; ``least`` is a lower bound of its smallest
-    eigenvalue, ridge included, as far as the factorisation can tell."""
+    """What a solver says of the system it solved; ``least`` is a proved lower bound of the smallest
+    eigenvalue of the matrix in units of its diagonal, zero where none is proved."""
 
     system: str
     factorisation: str
@@ -100,6 +119,10 @@ class System(NamedTuple):
     condition: float
     refinements: int
     least: float
+
+    def told(self) -> dict:
+        """What a certificate repeats of it."""
+        return {name: value for name, value in self._asdict().items() if name != "least"}
 
 
 class Gradient(NamedTuple):
@@ -147,28 +170,82 @@ def gradient(design: Design, targets, W, offset, alpha: float) -> Gradient:
     return Gradient(total, bias, loss)
 
 
+def offset_of(design: Design, W, b) -> tuple[np.ndarray, np.ndarray]:
+    """b + W m, the model's score at the centre, and how far that may be off."""
+    m = design.mean
+    if not design.far:
+        o = b + m @ W
+        return o, gamma(len(m) + 2) * (np.abs(b) + np.abs(m) @ np.abs(W))
+    # Far from the origin both are large and cancel: their sum needs twice the digits.
+    hi, lo = product(m[None, :], W)
+    if design.rest is not None:
+        lo = lo + design.rest @ W
+    first, rest = two_sum(hi[0], b)
+    o = first + (rest + lo[0])
+    return o, 2.0 * U * np.abs(o) + gamma(len(m) + 2) ** 2 * (np.abs(b) + np.abs(m) @ np.abs(W))
+
+
+def rounding(design: Design, W, offset, slopes: Gradient, alpha: float, off) -> Gradient:
+    """How far the true gradient and loss may be from ``slopes``, which were computed with an
+    offset that is ``off`` by so much from the model's own."""
+    root_mass = np.sqrt(float(design.mass.sum()))
+    reach, many, size = design.reach(), gamma(design.terms + FEW), np.abs(W)
+    about = 0.0 if offset is None else np.abs(offset)
+    # Targets are at most one; of a sum of d terms each is rounded d times at most.
+    each = gamma(len(W) + FEW) * (root_mass * (1.0 + 2.0 * about) + reach @ size) + root_mass * off
+    length = np.sqrt(2.0 * slopes.loss) * (1.0 + many)
+    total = OUTWARDS * (many * length + (1.0 + many) * each)
+    G = reach[:, None] * total + 4.0 * U * (alpha * size + np.abs(slopes.W))
+    if offset is not None:  # the centre is not quite the mean
+        G += design.centre_error()[:, None] * (np.abs(slopes.bias) + root_mass * total)
+    loss = float(np.sum(each * (length + each))) + many * slopes.loss
+    return Gradient(G, root_mass * total, loss)
+
+
 def certify_least_squares(
-    design: Design, targets, W, offset, alpha: float, system: System, length: float, slopes=None
-) -> NormalEquations:
+    design: Design, targets, W, offset, alpha: float, system: System, length: float,
+    slopes=None, off=0.0, unit=1.0,
+) -> NormalEquations:  # fmt: skip
     """Recompute the certificate of (W, offset).
 
-    ``slopes`` may be given by a caller who has just had them from ``gradient``.
+    ``slopes`` may be given by a caller who has just had them from ``gradient``, at an offset that
+    may be ``off`` from that of the model.  ``unit``: by what the data were multiplied, W divided.
     """
+    ridge = alpha * unit * unit
     if slopes is None:
-        slopes = gradient(design, targets, W, offset, alpha)
-    size = 0.5 * float(np.vdot(slopes.W, slopes.W))
-    curvature = max(alpha, system.least)
-    excess = size / curvature if curvature > 0 else (np.inf if size else 0.0)
-    mass = float(design.mass.sum())
+        slopes = gradient(design, targets, W, offset, ridge)
+    doubt = rounding(design, W, offset, slopes, ridge, off)
+    worst = Gradient(np.abs(slopes.W) + doubt.W, np.abs(slopes.bias) + doubt.bias, 0.0)
+    if offset is None:
+        worst = worst._replace(bias=np.zeros_like(worst.bias))
+    else:  # a column that does not vary has no part in the loss at all
+        still = design.still()
+        if len(still):
+            worst.W[still] = OUTWARDS * ridge * np.abs(W[still])
     n, d = design.shape
-    objective = slopes.loss + 0.5 * alpha * float(np.vdot(W, W))
-    finite = np.isfinite(objective) and np.isfinite(W).all()
+    objective = slopes.loss + 0.5 * ridge * float(np.vdot(W, W))
+    excess = _excess(design, worst, objective + doubt.loss, ridge, system.least)
+    residual = worst.relative(design, length)
+    sure = design.sure() and residual + excess + abs(objective) < np.inf
     return NormalEquations(
         objective=objective,
-        relative_residual=slopes.relative(design, length) if finite else np.inf,
-        excess=excess + 0.5 * float(slopes.bias @ slopes.bias) / mass,
+        relative_residual=residual if sure else np.inf,
+        excess=excess if sure else np.inf,
         null_objective=0.5 * length**2,
         alpha=alpha,
         problem=f"least squares, {n} rows, {d} columns, {W.shape[1]} targets, alpha={alpha:g}",
-        **{name: value for name, value in system._asdict().items() if name != "least"},
+        rounding=doubt.relative(design, length) if sure else np.inf,
+        **system.told(),
     )
+
+
+def _excess(design: Design, worst: Gradient, objective: float, alpha: float, least: float) -> float:
+    """The smallest of the bounds above on objective − minimum."""
+    bounds = []
+    if alpha > 0.0:
+        bounds.append(0.5 * float(np.vdot(worst.W, worst.W)) / alpha)
+    if least > 0.0:
+        unit = 1.0 / np.sqrt(np.maximum(design.column_norms() ** 2 + alpha, LENGTHS[0] ** 2))
+        bounds.append(0.5 * float(np.sum((unit[:, None] * worst.W) ** 2)) / least)
+    bias = 0.5 * float(worst.bias @ worst.bias) / float(design.mass.sum())
+    return OUTWARDS * min(objective, min(bounds, default=np.inf) + bias) + UNDERFLOW

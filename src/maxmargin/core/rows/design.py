@@ -6,6 +6,8 @@
 A least-squares fit with a free bias centres all rows at their weighted mean; Fisher's
 discriminant centres each class at its own.  Products with A and its two Gram matrices are
 computed in float64, some rows (or columns) at a time, whatever the precision of the data.
+Far from the origin a mean in float64 is not the mean: what it leaves of the rows is ``rest``,
+which is taken off as well.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.blas import dsyrk, ssyrk
 
+from .double_double import gamma
 from .gram import column_gram
 from .rows import as_rows
 
@@ -28,18 +31,29 @@ GRAM_ROWS = 512
 MAX_MEAN_DEVIATIONS = 100.0
 # Rows whose deviation tells.
 DEVIATION_SAMPLE_ROWS = 16
+# Lengths of columns whose squares and products with one another neither under- nor overflow.
+LENGTHS = (1e-140, 1e140)
+# Data beyond are brought to 2 to this power, or its inverse: far from both, as a ridge may be.
+SAFE_EXPONENT = 200
+# A column is constant if what centring leaves is below this share of its size.
+CONSTANT_COLUMN_TOL = 8 * np.finfo(np.float64).eps
+# Roundings of a centred value beside those of the sums it enters.
+CENTRED_ROUNDINGS = 8
 
 
 class Design:
     """A as above.  ``codes`` names each row's group; ``weight`` None: all one."""
 
     def __init__(
-        self, X, weight=None, centred=True, codes=None, groups=1, scale=None, centres=None
-    ):
+        self, X, weight=None, centred=True, codes=None, groups=1, scale=None, centres=None,
+        rest=None,
+    ):  # fmt: skip
         if scale is not None and sparse.issparse(X):
             X = sparse.csr_array(X @ sparse.diags_array(scale))
             centres = None if centres is None else centres * scale
             scale = None
+        self._weight, self._own = weight, centred and centres is None
+        self._given = rest
         self.X, self.shape, self.scale = X, X.shape, scale
         self.root = None if weight is None else np.sqrt(weight)
         self.codes = codes
@@ -53,6 +67,25 @@ class Design:
     @property
     def mean(self) -> np.ndarray:
         return self.centres[0]
+
+    @cached_property
+    def rest(self) -> np.ndarray | None:
+        """What the true means have beyond ``centres``, where that is more than nothing."""
+        if not (self._own and self.far):
+            return self._given
+        share = np.ones(self.shape[0]) if self._weight is None else self._weight
+        sums = np.zeros_like(self.centres)
+        for part in self.parts(PASS_VALUES):
+            block = _centred(self.X[part], self._centre(part), None, None, None, np.float64)
+            members = np.ones((1, len(block))) if self.codes is None else self._members(part)
+            sums += (members * share[part]) @ block
+        return sums / np.maximum(self.mass, np.finfo(float).tiny)[:, None]
+
+    def _rest(self, part: slice) -> np.ndarray | None:
+        rest = self.rest
+        if rest is None:
+            return None
+        return rest[0] if self.codes is None else rest[self.codes[part]]
 
     def _means(self, share, groups) -> np.ndarray:
         """The weighted mean of every group."""
@@ -82,11 +115,13 @@ class Design:
     def rows(self, part: slice, dtype=np.float64) -> np.ndarray:
         """Some rows of A, as a fresh dense block."""
         root = None if self.root is None else self.root[part, None]
-        return _centred(self.X[part], self._centre(part), root, self.scale, dtype)
+        centre, rest = self._centre(part), self._rest(part)
+        return _centred(self.X[part], centre, rest, root, self.scale, dtype)
 
     def points(self, part: slice) -> np.ndarray:
         """Some rows centred, without their weights."""
-        return _centred(self.X[part], self._centre(part), None, self.scale, np.float64)
+        centre, rest = self._centre(part), self._rest(part)
+        return _centred(self.X[part], centre, rest, None, self.scale, np.float64)
 
     def columns(self, part: slice, dtype=np.float64) -> np.ndarray:
         """Some columns of A, as a fresh dense block."""
@@ -95,7 +130,9 @@ class Design:
     def _far_columns(self, part: slice, root=None, dtype=np.float64) -> np.ndarray:
         centre = self.centres[0, part] if self.codes is None else self.centres[self.codes, part]
         scale = None if self.scale is None else self.scale[part]
-        return _centred(self.X[:, part], centre, root, scale, dtype)
+        rest = self._rest(slice(None))
+        rest = None if rest is None else rest[..., part]
+        return _centred(self.X[:, part], centre, rest, root, scale, dtype)
 
     def _centre(self, part: slice) -> np.ndarray:
         return self.mean if self.codes is None else self.centres[self.codes[part]]
@@ -177,9 +214,7 @@ class Design:
 
     def _block(self, part: slice):
         """Some rows of X in float64, centred now where the data are far from the origin."""
-        if self.far:
-            return _centred(self.X[part], self._centre(part), None, self.scale, np.float64)
-        return self.X[part].astype(np.float64, copy=False)
+        return self.points(part) if self.far else self.X[part].astype(np.float64, copy=False)
 
     def _forward(self, part: slice, block, W, shift) -> np.ndarray:
         F = block @ W
@@ -270,13 +305,82 @@ class Design:
             self.norms = np.sqrt(total)
         return self.norms
 
+    # --- what rounding does -----------------------------------------------------------
 
-def _centred(block, centre, root, scale, dtype) -> np.ndarray:
-    """√s (x − centre) D; in float32 the result is rounded, and the centre if the data are."""
+    @property
+    def terms(self) -> int:
+        """The most roundings that a sum over all rows goes through: those of a part, and of the
+        parts."""
+        n, width = self.shape
+        if self._sideways:
+            return n
+        if sparse.issparse(self.X):
+            width = max(1, self.X.nnz // n)
+        size = min(n, max(GRAM_ROWS, PASS_VALUES // max(1, width)))
+        return size + -(-n // max(16, min(size, PASS_VALUES // max(1, width))))
+
+    @cached_property
+    def moved(self) -> np.ndarray:
+        """Per column, the length of the centres that are taken off."""
+        known = self.centres if self.rest is None else self.rest
+        most = np.abs(known[0]) if len(known) == 1 else np.abs(known).max(axis=0)
+        return np.sqrt(float(self.mass.sum())) * most
+
+    def reach(self) -> np.ndarray:
+        """Per column, the length of the values that enter products with A."""
+        norms = 1.001 * self.column_norms()  # they may be those of a Gram matrix in float32
+        return norms if self.far else norms + 2.0 * self.moved
+
+    def centre_error(self) -> np.ndarray:
+        """How far the centres may be from the true means."""
+        off = 1.01 * gamma(self.terms + CENTRED_ROUNDINGS) / np.sqrt(float(self.mass.min()))
+        return off * (self.moved + self.column_norms())
+
+    def still(self) -> np.ndarray:
+        """Columns that are constant, exactly; their numbers."""
+        moved = self.moved
+        if self.far:
+            moved = np.sqrt(float(self.mass.sum())) * np.abs(self.centres).max(axis=0)
+        rounded = np.flatnonzero(self.column_norms() <= CONSTANT_COLUMN_TOL * moved)
+        return rounded[self._constant(rounded)] if len(rounded) else rounded
+
+    def _constant(self, columns: np.ndarray) -> np.ndarray:
+        if self.codes is not None and len(self.centres) > 1:
+            return np.zeros(len(columns), dtype=bool)
+        X = self.X[:, columns]
+        X = X.toarray() if sparse.issparse(X) else X
+        return X.min(axis=0) == X.max(axis=0)
+
+    def sure(self) -> bool:
+        """Whether the squares of all columns are numbers, and those of zero length constant."""
+        norms = self.column_norms()
+        least, most = norms.min(initial=1.0), norms.max(initial=0.0)
+        if LENGTHS[0] <= least and most <= LENGTHS[1]:
+            return True
+        small = np.flatnonzero(norms < LENGTHS[0])
+        return bool(most <= LENGTHS[1]) and bool(self._constant(small).all())
+
+    def unit(self) -> float:
+        """A power of two by which to multiply data whose squares are no numbers; mostly one."""
+        norms = self.column_norms()
+        if len(norms) == 0 or (LENGTHS[0] <= norms.min() and norms.max() <= LENGTHS[1]):
+            return 1.0
+        values = self.X.data if sparse.issparse(self.X) else self.X
+        largest = float(np.abs(values).max(initial=0.0))
+        if LENGTHS[0] <= largest <= LENGTHS[1] or not 0.0 < largest < np.inf:
+            return 1.0
+        towards = SAFE_EXPONENT if largest > 1.0 else -SAFE_EXPONENT  # no further than need be
+        return float(2.0 ** (towards - int(np.frexp(largest)[1])))
+
+
+def _centred(block, centre, rest, root, scale, dtype) -> np.ndarray:
+    """√s (x − centre − rest) D; in float32 that is rounded, and the centre if the data are."""
     block = block.toarray() if sparse.issparse(block) else block
     if dtype == np.float32 and block.dtype == np.float32:
         centre = centre.astype(np.float32)
     block = np.subtract(block, centre, out=np.empty(block.shape, dtype), casting="same_kind")
+    if rest is not None:
+        block -= rest.astype(dtype, copy=False)
     for factor in (root, scale):
         if factor is not None:
             block *= factor.astype(dtype, copy=False)

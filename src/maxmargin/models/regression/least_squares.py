@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -15,10 +15,17 @@ from ...core.certify.normal_equations import (
     NormalEquations,
     certify_least_squares,
     gradient,
+    offset_of,
 )
 from ...core.problem.targets import OneOfK
 from ...core.rows.design import Design
-from ...core.solve.closed_form.least_squares import RidgeWeights, describe, least_squares, side
+from ...core.solve.closed_form.least_squares import (
+    RidgeWeights,
+    describe,
+    least_squares,
+    side,
+    with_bias,
+)
 from ...core.solve.closed_form.ridge_path import LeaveOneOut, coefficients, leave_one_out, spectrum
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
@@ -50,6 +57,11 @@ class RidgePath:
 
     def __str__(self) -> str:
         return f"{len(self.alphas)} models; {self.loo}"
+
+
+def _unit(design: Design) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return design.unit()
 
 
 class LeastSquaresClassifier(Certified, ClassifierMixin, BaseEstimator):
@@ -124,15 +136,9 @@ class LeastSquaresClassifier(Certified, ClassifierMixin, BaseEstimator):
             X, classes, codes = check_training(self, X, y)
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
             self.classes_ = classes
-            design, targets, offset, length = self._pose(X, codes, weight)
-            self.__dict__.pop("path_", None)
-            factors = None
-            if alphas is not None:
-                alpha, factors = self._choose(design, targets, offset, alphas)
-            found = least_squares(design, targets, offset, alpha, length, factors)
-            self.alpha_ = alpha
-            self.coef_, self.intercept_ = self._model(design, found.W, found.offset)
-            self.certificate_ = self._certify(design, targets, found, length)
+            unit = self._solve(X, codes, weight, alpha, alphas)
+            if unit != 1.0:  # the squares of these data are no numbers
+                self._solve(unit * X, codes, weight, alpha, alphas, unit)
         if not self.certificate_.holds(RESIDUAL_WARNING_TOL):
             self._warn()
         return self
@@ -147,6 +153,22 @@ class LeastSquaresClassifier(Certified, ClassifierMixin, BaseEstimator):
             stacklevel=3,
         )
 
+    def _solve(self, X, codes, weight, alpha, alphas, unit=1.0) -> float:
+        """Fit to data that have been multiplied by ``unit``, a power of two, to which W and α are
+        converted; returns the unit that the data ask for."""
+        design, targets, offset, length = self._pose(X, codes, weight)
+        self.__dict__.pop("path_", None)
+        factors = None
+        with np.errstate(over="ignore", invalid="ignore"):  # then another unit is asked for
+            if alphas is not None:
+                alpha, factors = self._choose(design, targets, offset, alphas, unit)
+            found = least_squares(design, targets, offset, alpha * unit * unit, length, factors)
+            W, self.intercept_, moved = with_bias(design, found.W, found.offset, length)
+            self.alpha_, self.coef_ = alpha, np.ascontiguousarray(W.T) * unit
+            slopes = None if moved else found.slopes
+            self.certificate_ = self._certify(design, targets, W, found, slopes, length, unit)
+        return design.unit() if unit == 1.0 else unit
+
     def _pose(self, X, codes, weight):
         """A, T, the mean of T and its length about it."""
         design = Design(X, weight, centred=bool(self.fit_intercept))
@@ -155,28 +177,30 @@ class LeastSquaresClassifier(Certified, ClassifierMixin, BaseEstimator):
         about = 0.0 if offset is None else offset
         return design, targets, offset, targets.length(weight, about) or 1.0
 
-    def _model(self, design, W, offset):
-        bias = np.zeros(W.shape[1]) if offset is None else offset - design.mean @ W
-        return np.ascontiguousarray(W.T), bias
-
-    def _certify(self, design, targets, found: RidgeWeights, length) -> NormalEquations:
-        W, b = self.coef_.T, self.intercept_
-        # The slopes are the solver's last look at the data, if it was a look at this model.
-        offset = None if found.offset is None else b + design.mean @ W
+    def _certify(self, design, targets, W, found, slopes, length, unit) -> NormalEquations:
+        offset: np.ndarray | None = found.offset
+        off: np.ndarray | float = 0.0
+        if offset is not None:
+            offset, off = offset_of(design, W, self.intercept_)
+            if slopes is not None:  # the solver's last look was one at the scores it aimed at
+                off = off + np.abs(offset - found.offset)
         return certify_least_squares(
-            design, targets, W, offset, self.alpha_, found.system, length, found.slopes
+            design, targets, W, offset, self.alpha_, found.system, length, slopes, off, unit
         )
 
-    def _choose(self, design, targets, offset, alphas):
+    def _choose(self, design, targets, offset, alphas, unit):
         """The α with the smallest leave-one-out error, and the factorisation that serves all."""
         known, H = self._factorise(design, targets, offset)
-        loo = leave_one_out(design, targets, offset, known, H, alphas, keep=False)
-        W = coefficients(design, known, H, alphas)
-        models = [self._model(design, each, offset) for each in W]
-        coef, intercept = (np.array(part) for part in zip(*models, strict=True))
-        self.path_ = RidgePath(alphas, coef, intercept, loo)
-        known.alpha = float(alphas[loo.best])
-        return known.alpha, [known]
+        scaled = np.asarray(alphas) * unit * unit
+        loo = leave_one_out(design, targets, offset, known, H, scaled, keep=False)
+        W = coefficients(design, known, H, scaled)
+        intercept = [
+            np.zeros(W.shape[2]) if offset is None else offset - design.mean @ w for w in W
+        ]
+        coef = unit * np.ascontiguousarray(W.transpose(0, 2, 1))
+        self.path_ = RidgePath(alphas, coef, np.array(intercept), replace(loo, alphas=alphas))
+        known.alpha = float(scaled[loo.best])
+        return float(alphas[loo.best]), [known]
 
     def _factorise(self, design, targets, offset):
         if side(design) == "iterations":
@@ -206,19 +230,24 @@ class LeastSquaresClassifier(Certified, ClassifierMixin, BaseEstimator):
             X, codes, weight = check_known(self, X, y, sample_weight)
             design, targets, offset, _ = self._pose(X, codes, weight)
             alphas = [self.alpha_] if alphas is None else check_alphas(alphas)
+            unit = _unit(design)
+            if unit != 1.0:
+                design, targets, offset, _ = self._pose(unit * X, codes, weight)
             known, H = self._factorise(design, targets, offset)
-            return leave_one_out(design, targets, offset, known, H, alphas)
+            scaled = np.asarray(alphas) * unit * unit
+            found = leave_one_out(design, targets, offset, known, H, scaled)
+            return replace(found, alphas=np.asarray(alphas, dtype=float))
 
     def _recertify(self, X, codes, weight) -> NormalEquations:
         with one_blas_thread():
-            design, targets, _, length = self._pose(X, codes, weight)
-            offset = None
-            if self.fit_intercept:
-                offset = self.intercept_ + design.mean @ self.coef_.T
-            system = describe(design, bool(self.fit_intercept), self.alpha_)
-            return certify_least_squares(
-                design, targets, self.coef_.T, offset, self.alpha_, system, length
-            )
+            design, targets, offset, length = self._pose(X, codes, weight)
+            unit = _unit(design)
+            if unit != 1.0:
+                design, targets, offset, length = self._pose(unit * X, codes, weight)
+            system = describe(design, bool(self.fit_intercept), self.alpha_ * unit * unit)
+            W = self.coef_.T / unit
+            found = RidgeWeights(W, offset, system)
+            return self._certify(design, targets, W, found, None, length, unit)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Scores W x + b, (n, k), aiming at 1 for the class and 0 for the others; with two

@@ -23,8 +23,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.blas import dsyrk, ssyrk
 
-from ...certify.normal_equations import Gradient, System, gradient
-from ...rows.design import GRAM_ROWS, PASS_VALUES, Design
+from ...certify.normal_equations import FEW, Gradient, System, gradient
+from ...rows.design import CONSTANT_COLUMN_TOL, GRAM_ROWS, LENGTHS, PASS_VALUES, Design
+from ...rows.double_double import gamma, product, two_sum
 from .factorisation import Cholesky, Singular, Spectrum, spectrum_of_blocks
 from .refine import MAX_CONDITION, best_of, refined
 
@@ -32,8 +33,9 @@ from .refine import MAX_CONDITION, best_of, refined
 MIN_SINGLE_SIZE = 400
 # The largest matrix to be formed, dense and from sparse data, where conjugate gradients may win.
 MAX_GRAM_SIZE, MAX_SPARSE_GRAM_SIZE = 20_000, 5_000
-# A column is constant if what centring leaves is below this share of its size.
-CONSTANT_COLUMN_TOL = 8 * np.finfo(np.float64).eps
+# What rounding of a bias may add to the relative residual before W is moved for it; how many
+# multiples of W are tried, first and at last, and values of them held at a time.
+BIAS_ROUNDING_SHARE, NUDGES, MAX_NUDGED_VALUES = 1e-9, (1 << 8, 1 << 16), 1 << 22
 # Conjugate gradients end at this relative residual, or after so many steps.
 CG_TOL, MAX_CG_STEPS = 1e-12, 2000
 
@@ -80,6 +82,46 @@ def describe(design: Design, free: bool, alpha: float) -> System:
     return system_of(design, factor, 0, int(free))
 
 
+def with_bias(design: Design, W, offset, length: float) -> tuple[np.ndarray, np.ndarray, bool]:
+    """W, b with the scores ``offset`` at the centre, and whether W was touched.
+
+    Far from the origin b is large, and what its rounding adds to every score is not small.  W
+    times 1 + i·2⁻⁵² needs another b each time: the one that is nearest to a float64 is taken.
+    """
+    if offset is None:
+        return W, np.zeros(W.shape[1]), False
+    if not design.far:
+        return W, offset - design.mean @ W, False
+    enough = BIAS_ROUNDING_SHARE * length / np.sqrt(float(design.mass.sum()))
+    b, off = _biases(design, W, offset)
+    if (np.abs(off) <= enough).all():
+        return W, b, False
+    W = W.copy()
+    for c in np.flatnonzero(np.abs(off) > enough):
+        W[:, c] = _nearest(design, W[:, c], offset[c], enough)
+    return W, _biases(design, W, offset)[0], True
+
+
+def _biases(design: Design, W, offset) -> tuple[np.ndarray, np.ndarray]:
+    """b = offset − W m rounded, and what its rounding leaves."""
+    hi, lo = product(design.mean[None, :], W)
+    if design.rest is not None:
+        lo = lo + design.rest @ W
+    first, rest = two_sum(-hi[0], offset)
+    return two_sum(first, rest - lo[0])
+
+
+def _nearest(design: Design, w, offset: float, enough: float) -> np.ndarray:
+    """w times the number near one that makes its bias nearly a float64."""
+    for many in NUDGES:
+        steps = 1.0 + 2.0**-52 * np.arange(max(1, min(many, MAX_NUDGED_VALUES // len(w))))
+        tried = w[:, None] * steps
+        off = np.abs(_biases(design, tried, offset)[1])
+        if off.min() <= enough:
+            break
+    return tried[:, off.argmin()]
+
+
 # --- d × d ------------------------------------------------------------------------------
 
 
@@ -104,11 +146,7 @@ def system_of(design: Design, factor, refinements: int, groups: int) -> System:
         size = design.shape[0] if design.root is None else int((design.root > 0).sum())
         size -= groups
         rank = min(rank, size)
-    if isinstance(factor, Spectrum):
-        least = float(factor.values.min(initial=np.inf)) + factor.alpha
-    else:
-        alive = factor.D > 0
-        least = float((1.0 / factor.D[alive] ** 2).min(initial=np.inf)) / factor.condition
+    least = factor.least if name == "columns" else 0.0
     return System(name, factor.name, size, rank, factor.condition, refinements, least)
 
 
@@ -118,7 +156,9 @@ def column_factors(design: Design, alpha: float):
     for dtype in _precisions(design, d):
         try:
             G = design.column_gram(dtype)
-            yield Cholesky(G, alpha, constant_columns(design) if alpha == 0 else no(d))
+            dead = constant_columns(design) if alpha == 0 else no(d)
+            doubt = gram_error(design, dead) if alpha == 0 and dtype is np.float64 else np.inf
+            yield Cholesky(G, alpha, dead, doubt)
         except Singular:
             continue
     blocks = (design.rows(part) for part in design.parts(PASS_VALUES, max(GRAM_ROWS, d)))
@@ -143,6 +183,23 @@ def constant_columns(design: Design) -> np.ndarray:
     """Columns of A that are zero but for rounding."""
     length = np.sqrt(float(design.mass.sum())) * np.abs(design.centres).max(axis=0)
     return design.column_norms() <= CONSTANT_COLUMN_TOL * length
+
+
+def gram_error(design: Design, dead: np.ndarray) -> float:
+    """How far D AᵀA D in float64, with unit diagonal, may be from that of the true means.
+
+    An entry is a sum over the rows, rounded as often; a centre off the mean by e adds a multiple
+    of eeᵀ, which no true covariance has.  Infinite where a dead column is not quite constant.
+    """
+    norms = design.column_norms()
+    if dead.any() and len(design.still()) < dead.sum():
+        return np.inf
+    unit = 1.0 / np.maximum(norms[~dead], LENGTHS[0])
+    moved = design.centre_error()[~dead] * unit
+    size = float(len(unit))
+    if sparse.issparse(design.X):  # centred only after products are taken
+        size = float(np.sum((design.reach()[~dead] * unit) ** 2))
+    return gamma(design.terms + FEW) * size + float(design.mass.sum()) * float(moved @ moved)
 
 
 # --- n × n ------------------------------------------------------------------------------

@@ -19,9 +19,11 @@ from ....core.certify.normal_equations import (
     NormalEquations,
     certify_least_squares,
     gradient,
+    offset_of,
 )
 from ....core.problem.targets import OneOfK
-from ....core.rows.design import GRAM_ROWS, PASS_VALUES, Design
+from ....core.rows.design import CENTRED_ROUNDINGS, GRAM_ROWS, LENGTHS, PASS_VALUES, Design
+from ....core.rows.double_double import gamma
 from ....core.solve.closed_form.least_squares import MAX_SPARSE_GRAM_SIZE, column_factors, system_of
 from ....core.solve.closed_form.refine import best_of, refined
 from ...parts import Block, Parts, need_weight
@@ -141,6 +143,38 @@ class PartsDesign:
     def column_norms(self) -> np.ndarray:
         return np.sqrt(np.maximum(self._known().diagonal(), 0.0))
 
+    # --- what rounding does, as in ``Design`` -------------------------------------------
+
+    far, rest = False, None
+
+    @property
+    def terms(self) -> int:
+        """The most roundings that a sum over all rows may go through."""
+        return self.rows_in_all
+
+    def reach(self) -> np.ndarray:
+        """Per column, the length of the values that enter products with A, centred or not."""
+        moved = np.sqrt(self.mass.sum()) * np.abs(self.centres).max(axis=0)
+        return self.column_norms() + 2.0 * moved * (1.0 if self.scale is None else self.scale)
+
+    def centre_error(self) -> np.ndarray:
+        """How far the centres may be from the true means."""
+        length = self.reach() / np.sqrt(max(float(self.mass.min()), LENGTHS[0]))
+        return gamma(self.terms + CENTRED_ROUNDINGS) * length
+
+    def still(self) -> np.ndarray:
+        """No column is known to be exactly constant."""
+        return np.empty(0, dtype=int)
+
+    def sure(self) -> bool:
+        """Whether the squares of all columns are numbers other than zero, or all values are."""
+        norms = self.column_norms()
+        small = norms < LENGTHS[0]
+        known = np.abs(self.centres).max(axis=0)[small] > LENGTHS[0]
+        return bool(np.isfinite(norms).all() and norms.max(initial=0.0) <= LENGTHS[1]) and (
+            not small.any() or bool(known.all())
+        )
+
     def normal(self, W: np.ndarray) -> np.ndarray:
         """AᵀAW from the data."""
         if self.scale is None:
@@ -192,7 +226,11 @@ class Targets:
         design: Any = self.design
         system = system_of(design, factor, steps, 0)
         design.shape = (design.rows_in_all, design.shape[1])
-        return certify_least_squares(design, None, W, self.offset, alpha, system, self.length, seen)
+        off: np.ndarray | float = 0.0
+        if self.offset is not None:  # b is rounded after the last look at the data
+            off = offset_of(design, W, self.offset - design.mean @ W)[1]
+        given = design, None, W, self.offset, alpha, system, self.length, seen
+        return certify_least_squares(*given, off)
 
     def model(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """coef and intercept."""
