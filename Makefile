@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 DATA ?=
-# Seconds for which `make soak` poses new problems to the referee, and alters model files.
+# Seconds for which `make soak` poses new problems to the referee, and alters input of every kind.
 SOAK ?= 3600
 
 QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
@@ -24,7 +24,7 @@ soak: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -q -m slow
 	HYPOTHESIS_PROFILE=new $(BIN)/python -m pytest -n auto -q $$(grep -rl hypothesis tests --include='test_*.py')
 	$(BIN)/python -m tests.referee.soak --seconds $(SOAK)
-	$(BIN)/python -m tests.app.store.fuzz --seconds $(SOAK) --seed $$(date +%s)
+	$(BIN)/python -m tests.fuzz --seconds $(SOAK) --seed $$(date +%s)
 
 check: $(VENV)/.installed-check
 	$(BIN)/ruff check src tests benchmarks docs

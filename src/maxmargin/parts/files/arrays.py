@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from .fingerprints import FileFingerprints
-from .matrices import labels_beside, npy_header, opened_npz
+from .matrices import labels_beside, load_npy, npy_header, opened_npz
 from .readers import BadRow, Chunk, end_of, refuse_not_finite, whole_labels
 from .source import Source
 
@@ -30,8 +30,8 @@ class Npy:
                     f"{labels_beside(X).name} beside it, or in a file named as the target."
                 )
         self.path, self.name, self.watched = X, str(X), FileFingerprints(paths)
-        self.X, self.y = _mapped(X), _mapped(y)
-        self.weight = None if weight is None else _mapped(weight)
+        self.X, self.y = load_npy(X, str(X), "r"), load_npy(y, str(y), "r")
+        self.weight = None if weight is None else load_npy(weight, str(weight), "r")
         if self.X.ndim != 2 or self.y.shape != self.X.shape[:1]:
             raise ValueError(
                 f"{X} must be a matrix with a label in {y} for every row; their shapes are "
@@ -56,13 +56,6 @@ class Npy:
             weight = None if self.weight is None else _weights(self.weight[part], self.name, start)
             y = np.asarray(self.y[part])
             yield _chunk(np.ascontiguousarray(self.X[part]), y, weight, self.name, start)
-
-
-def _mapped(path: Path) -> np.ndarray:
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{path} could not be read as npy: {error}") from None
 
 
 def _weights(found: np.ndarray, file: str, start: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from pathlib import Path
 # A longer line is no line: a quote that is not closed, or a file of another kind.
 MAX_LINE_BYTES = 1 << 26
 # What is compressed may become so many bytes, or so many times its size, unquestioned.
-MAX_EXPANDED_BYTES, MAX_EXPANSION = 1 << 30, 100
+MAX_EXPANDED_BYTES, MAX_EXPANSION = 1 << 28, 100
 # Rows have this many columns, or so many for each value in them, unquestioned.
 MAX_COLUMNS, MAX_COLUMNS_PER_VALUE = 10_000_000, 1_000
 
@@ -54,6 +54,15 @@ def check_expansion(inside: int, outside: int, name: str) -> None:
         )
 
 
+def check_unpacked(inside: int, outside: int, name: str) -> None:
+    """The same while it is unpacked: refuse more as soon as so much has come of so little."""
+    if inside > MAX_EXPANDED_BYTES and inside > MAX_EXPANSION * outside:
+        raise ValueError(
+            f"{name} becomes more than {inside / 1e6:.0f} MB of {outside / 1e6:.1f} MB when it is "
+            "unpacked, and does not end there. If it is meant to, unpack it first."
+        )
+
+
 def check_columns_of(width: int, values: int, name: str) -> None:
     """Refuse numbers of columns that so few values do not need: every model has a weight each."""
     if width > MAX_COLUMNS and width > MAX_COLUMNS_PER_VALUE * values:
@@ -63,17 +72,13 @@ def check_columns_of(width: int, values: int, name: str) -> None:
         )
 
 
-def lines_of(file, size: int, name: str) -> Iterator[list[bytes]]:
-    """Lines of about ``size`` bytes together."""
-    while True:
-        lines: list[bytes] = []
-        left = size
-        while left > 0 and (line := read_line(file, name)):
-            lines.append(line)
-            left -= len(line)
-        if not lines:
-            return
-        yield lines
+def lines_of(file, size: int, name: str) -> Iterator[bytes]:
+    """Whole lines of about ``size`` bytes together."""
+    while block := file.read(size):
+        begun = len(block) - block.rfind(b"\n") - 1
+        rest = read_line(file, name) if begun else b""
+        check_line(begun + len(rest), name)
+        yield block + rest
 
 
 def read_line(file, name: str) -> bytes:

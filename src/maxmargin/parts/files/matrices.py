@@ -8,6 +8,8 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +22,8 @@ from .svmlight import svmlight_parts
 # Rows of an array handled together.
 ROWS = 20_000
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+# What NumPy raises for a header, which it reads as a piece of Python, that is none.
+HEADER_ERRORS = (ValueError, KeyError, TypeError, SyntaxError, OverflowError, TokenError)
 FROM_ONE = "there is a column of number 0, but the model was fitted to a file that counts from 1."
 
 
@@ -82,18 +86,25 @@ def _whole(y: np.ndarray) -> np.ndarray:
 
 def read_npy(source: Source) -> np.ndarray:
     """An array; it stays on disk where it can."""
-    try:
-        if source.path is not None and source.compression is None:
-            X = np.load(source.path, mmap_mode="r", allow_pickle=False)
-        else:
-            X = np.load(source.seekable(), allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{source.name} could not be read as npy: {error}") from None
+    on_disk = source.path is not None and source.compression is None
+    file = source.path if on_disk else source.seekable()
+    X = load_npy(file, source.name, "r" if on_disk else None)
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise ValueError(
             f"{source.name} must be a matrix of numbers, it has shape {X.shape} and type {X.dtype}."
         )
     return X
+
+
+def load_npy(file: Any, name: str, mode: Literal["r"] | None = None) -> np.ndarray:
+    """The array of an npy file; with mode "r" it stays where it is."""
+    try:
+        found = np.load(file, mmap_mode=mode, allow_pickle=False)
+    except (*HEADER_ERRORS, *ZIP_ERRORS, OSError) as error:
+        raise ValueError(f"{name} could not be read as npy: {error}") from None
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"{name} is an npz file: call it so, or name it with --format npz.")
+    return found
 
 
 def labels_beside(X: Path) -> Path:
@@ -109,10 +120,7 @@ def vector_beside(X: Source, named: str | None) -> np.ndarray:
             f"There is no file {path}. {X.name} needs its labels in y.npy beside it, or in a file "
             "named with --target."
         )
-    try:
-        found = np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"{path} could not be read as npy: {error}") from None
+    found = load_npy(path, str(path))
     n = read_npy(X).shape[0]
     if found.shape != (n,):
         raise ValueError(f"{path} must have one value for each of {n} rows, not {found.shape}.")
@@ -157,7 +165,7 @@ def npy_header(file, name: str) -> tuple[tuple[int, ...], np.dtype, bool]:
     try:
         version = np.lib.format.read_magic(file)
         shape, fortran, dtype = read[version](file)
-    except (ValueError, KeyError) as error:
+    except (*HEADER_ERRORS, *ZIP_ERRORS) as error:
         raise ValueError(f"{name} could not be read as npy: {error}") from None
     return shape, dtype, fortran
 
@@ -168,7 +176,7 @@ def _read_npz(source: Source):
     try:
         with np.load(file, allow_pickle=False) as found:
             arrays = {name: found[name] for name in found.files}
-    except (ValueError, OSError, *ZIP_ERRORS) as error:
+    except (*HEADER_ERRORS, OSError, *ZIP_ERRORS) as error:
         raise ValueError(f"{source.name} could not be read as npz: {error}") from None
     y = next((arrays[name] for name in ("y", "labels", "target") if name in arrays), None)
     if {"data", "indices", "indptr", "shape"} <= set(arrays):

@@ -27,13 +27,14 @@ class Moments:
         m, n = len(X), self.n + len(X)
         if m == 0:
             return
-        mean = X.mean(axis=0, dtype=np.float64)
-        apart = X - mean
-        squares = np.square(apart, out=apart).sum(axis=0)
-        if self.n:
-            delta = mean - self.mean
-            squares = self._squares + squares + delta**2 * (self.n * m / n)
-            mean = self.mean + delta * (m / n)
+        with np.errstate(over="ignore", invalid="ignore"):  # then they are not finite, and refused
+            mean = X.mean(axis=0, dtype=np.float64)
+            apart = X - mean
+            squares = np.square(apart, out=apart).sum(axis=0)
+            if self.n:
+                delta = mean - self.mean
+                squares = self._squares + squares + delta**2 * (self.n * m / n)
+                mean = self.mean + delta * (m / n)
         self.n, self.mean, self._squares = n, mean, squares
 
     @property

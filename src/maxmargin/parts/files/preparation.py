@@ -162,6 +162,7 @@ class MatrixPreparation:
             raise ValueError(f"The model knows {self.width} columns, the data have {X.shape[1]}.")
         if self.scale is None:
             return X
+        X = X.toarray() if hasattr(X, "tocsr") else X  # zeros are shifted, too
         return (X - self.shift) / self.scale
 
     def raw(self, X: np.ndarray) -> np.ndarray:

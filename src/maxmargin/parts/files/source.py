@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .limits import MemoryNeed
+from .limits import MemoryNeed, check_unpacked
 
 FORMATS = {
     ".csv": "csv",
@@ -37,6 +37,8 @@ TABLE_FORMATS = ("csv", "tsv", "parquet", "arrow")
 ReadCallback = Callable[[int, int | None], None]
 # Bytes read at a time.
 PIECE_BYTES = 1 << 22
+# Bytes of a compressed file unpacked at a time.
+UNPACKED_BYTES = 1 << 18
 # How much of a file is looked at to tell what it is.
 _GLANCE_BYTES = 1 << 14
 _SVMLIGHT_LINE = re.compile(rb"^[-+\d.eE,]+(\s+qid:\d+)?(\s+\d+:[-+\d.eEnaif]+)+\s*(#.*)?$")
@@ -64,12 +66,15 @@ class Source:
     def open(self):
         """The bytes, decompressed, as a file."""
         raw = self.stream if self.path is None else self.path.open("rb")
-        if self.on_read is not None:
-            size = None if self.path is None else self.path.stat().st_size
-            raw = io.BufferedReader(ReportingFile(raw, size, self.on_read))
-        if self.compression == "gzip":
-            return gzip.open(raw)
-        return bz2.open(raw) if self.compression == "bz2" else raw
+        if self.on_read is None and self.compression is None:
+            return raw
+        size = None if self.path is None else self.path.stat().st_size
+        told = ReportingFile(raw, size, self.on_read or _nobody)
+        if self.compression is None:
+            return io.BufferedReader(told)
+        unpack = gzip.open if self.compression == "gzip" else bz2.open
+        inside = unpack(io.BufferedReader(told))
+        return io.BufferedReader(UnpackedFile(inside, told, self.name), UNPACKED_BYTES)
 
     def seekable(self):
         """The same where one must jump about: a pipe is read into memory."""
@@ -107,6 +112,38 @@ class ReportingFile(io.RawIOBase):
 
     def close(self) -> None:
         self.file.close()
+        super().close()
+
+
+def _nobody(done: int, size: int | None) -> None:
+    """Nobody wants to be told."""
+
+
+class UnpackedFile(io.RawIOBase):
+    """What is inside a compressed file; it is refused as soon as it has become far too large."""
+
+    def __init__(self, inside, packed: ReportingFile, name: str):
+        self.inside, self.packed, self.name, self.done = inside, packed, name, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, room) -> int:
+        try:
+            got = self.inside.readinto(room)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"{self.name} is damaged or cut off: {error}.") from None
+        except OSError as error:
+            if error.errno is not None:  # the disk, not what is on it
+                raise
+            raise ValueError(f"{self.name} is damaged: {error}.") from None
+        self.done += got
+        check_unpacked(self.done, self.packed.done, self.name)
+        return got
+
+    def close(self) -> None:
+        self.inside.close()
+        self.packed.close()
         super().close()
 
 

@@ -33,7 +33,7 @@ from .readers import (
 )
 from .source import COMPRESSED, FORMATS, Source, find_source
 from .svmlight import svmlight_chunks
-from .tables import check_columns, first_rows
+from .tables import check_columns, table_types
 
 
 class ChunkSource(Protocol):
@@ -185,7 +185,7 @@ class Tables:
                 "Save it to a file first."
             )
         self.watched = FileFingerprints([file.path for file in files if file.path is not None])
-        found = column_types(files[0])
+        found = table_types(files[0])
         self.target = choose_name(list(found), target, files[0].name, "as the target")
         others = [name for name in found if name not in (self.target, weights)]
         if weights is not None:
@@ -232,21 +232,6 @@ class Tables:
                 self.sift,
             )
             yield end_of(file.name)
-
-
-def column_types(source: Source) -> dict[str, pa.DataType]:
-    """The columns of a table and their types, from its header or its first rows."""
-    from .tables import arrow_reader
-
-    if source.format == "parquet":
-        from pyarrow import parquet
-
-        schema = parquet.ParquetFile(source.seekable()).schema_arrow
-    elif source.format == "arrow":
-        schema = arrow_reader(source).schema
-    else:
-        schema = first_rows(source).schema
-    return dict(zip(schema.names, schema.types, strict=True))
 
 
 class Svmlight:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from .source import Source
 
 # What the reader of scikit-learn counts up to.
 MAX_COLUMN_NUMBER = 2**31 - 2
+_BLANK_LINES = re.compile(rb"\n[ \t\r\n]*\n")
 
 
 def svmlight_parts(
@@ -25,27 +27,30 @@ def svmlight_parts(
     """
     first = 1
     with source.open() as file:
-        for lines in lines_of(file, size, source.name):
-            yield (*_parse(lines, source.name, first, dtype), first)
-            first += len(lines)
+        for block in lines_of(file, size, source.name):
+            yield (*_parse(block, source.name, first, dtype), first)
+            first += block.count(b"\n")
 
 
-def _parse(lines: list[bytes], file: str, first: int, dtype) -> tuple[Any, np.ndarray]:
+def _parse(block: bytes, file: str, first: int, dtype) -> tuple[Any, np.ndarray]:
     from sklearn.datasets import load_svmlight_file
 
+    # A file may be blank for long, and every line is looked at one by one.
+    dense = _BLANK_LINES.sub(b"\n", block) if b"\n\n" in block else block
     try:
-        return load_svmlight_file(io.BytesIO(b"".join(lines)), zero_based=True, dtype=dtype)
+        return load_svmlight_file(io.BytesIO(dense), zero_based=True, dtype=dtype)
     except (ValueError, OverflowError) as error:
+        lines = block.removesuffix(b"\n").split(b"\n")
         if len(lines) == 1:
-            text = lines[0][:1000].decode(errors="replace").strip()
+            text = block[:1000].decode(errors="replace").strip()
             if isinstance(error, OverflowError):
                 what = f"a column's number is larger than {MAX_COLUMN_NUMBER}: {text[:60]!r}."
                 raise BadRow(file, first, what) from None
             what = f"no svmlight file has a line like {text[:60]!r}: {str(error)[:200]}"
             raise BadRow(file, first, what) from None
         half = len(lines) // 2  # which line it was, is found by halving
-        _parse(lines[:half], file, first, dtype)
-        _parse(lines[half:], file, first + half, dtype)
+        _parse(b"\n".join(lines[:half]), file, first, dtype)
+        _parse(b"\n".join(lines[half:]), file, first + half, dtype)
         raise
 
 

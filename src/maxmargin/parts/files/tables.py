@@ -17,7 +17,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 from pyarrow import csv
 
-from .limits import MemoryNeed, check_line, read_line
+from .limits import MemoryNeed, check_expansion, check_line, read_line
 from .source import PIECE_BYTES, Source
 
 # How many pieces of a CSV file are parsed at a time.
@@ -41,14 +41,16 @@ Names = Iterable[str] | Callable[[list[str]], Iterable[str]]
 def read_table(source: Source, words: Names = ()) -> pa.Table:
     """The whole table, with types as found; the columns ``words`` of a CSV file are words, even
     where they look like numbers."""
-    with _explaining(source):
+    with explaining(source):
         if source.format in ("csv", "tsv"):
             table = _read_csv(source, words)
         elif source.format == "parquet":
             from pyarrow import parquet
 
             file = source.seekable()
-            _check_size(parquet.read_metadata(file), source)
+            size = file.seek(0, io.SEEK_END)
+            file.seek(0)
+            _check_size(parquet.read_metadata(file), size, source)
             file.seek(0)
             table = parquet.read_table(file, use_threads=True)
         else:
@@ -62,7 +64,7 @@ def read_table(source: Source, words: Names = ()) -> pa.Table:
 def read_header(source: Source) -> list[str]:
     """The names of the columns."""
     if source.path is not None and source.format in ("csv", "tsv"):
-        with _explaining(source), source.open() as file:
+        with explaining(source), source.open() as file:
             return _header(next(_pieces(file, source.name)), source)
     return read_table(source).schema.names
 
@@ -76,7 +78,7 @@ def stream_table(
     """Some rows at a time, the columns named in ``types`` as these types where the format has
     none of its own; other columns may come along.  ``piece``: bytes of a CSV file parsed at once.
     """
-    with _explaining(source):
+    with explaining(source):
         if source.format in ("csv", "tsv"):
             yield from _stream_csv(source, types, rows, piece)
         elif source.format == "parquet":
@@ -208,7 +210,7 @@ def _stream_csv(
 
 def first_rows(source: Source) -> pa.Table:
     """The first piece of a CSV file: its columns, and what they seem to hold."""
-    with _explaining(source), source.open() as file:
+    with explaining(source), source.open() as file:
         pieces = _pieces(file, source.name)
         names = _header(next(pieces), source)
         _check_names(names, source)
@@ -305,24 +307,48 @@ def _header(line: memoryview, source: Source) -> list[str]:
     return table.schema.names
 
 
-def _check_size(metadata, source: Source) -> None:
-    """Refuse a Parquet file of more values than there is memory for: a few bytes can be many."""
-    MemoryNeed(source.name).add(metadata.num_rows * metadata.num_columns)  # a byte each at least
+def _check_size(metadata, size: int, source: Source) -> None:
+    """Refuse a Parquet file that becomes far larger than it is: a few bytes can be many values."""
+    values = metadata.num_rows * metadata.num_columns  # a byte each at least
+    check_expansion(values, max(1, size), source.name)
 
 
 def arrow_reader(source: Source):
+    """Batches that are what they claim: Arrow reads a damaged one beyond its end."""
     file = source.seekable()
     start = file.read(6)
     file.seek(0)
     if start == b"ARROW1":
         whole = pa.ipc.open_file(file)
         batches = (whole.get_batch(i) for i in range(whole.num_record_batches))
-        return pa.RecordBatchReader.from_batches(whole.schema, batches)
-    return pa.ipc.open_stream(file)
+        return pa.RecordBatchReader.from_batches(whole.schema, _validated(batches))
+    stream = pa.ipc.open_stream(file)
+    return pa.RecordBatchReader.from_batches(stream.schema, _validated(stream))
+
+
+def _validated(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        batch.validate(full=True)
+        yield batch
+
+
+def table_types(source: Source) -> dict[str, pa.DataType]:
+    """The columns of a table and their types, from its header or its first rows."""
+    if source.format in ("csv", "tsv"):
+        schema = first_rows(source).schema
+    else:
+        with explaining(source):
+            if source.format == "parquet":
+                from pyarrow import parquet
+
+                schema = parquet.ParquetFile(source.seekable()).schema_arrow
+            else:
+                schema = arrow_reader(source).schema
+    return dict(zip(schema.names, schema.types, strict=True))
 
 
 @contextmanager
-def _explaining(source: Source):
+def explaining(source: Source):
     """Arrow's complaints with the name of the file, and what can be done about them."""
     try:
         yield

@@ -15,8 +15,8 @@ from ..files.model import TableModel
 from ..files.preparation import Choices
 from ..files.prepared import RowFilter, Scaled, TableFeatures
 from ..files.readers import MAX_BATCH_ROWS, batches
-from ..files.sources import Tables, alike, column_types, find_files, open_source
-from ..files.tables import check_columns
+from ..files.sources import Tables, alike, find_files, open_source
+from ..files.tables import check_columns, table_types
 from .memory_limit import MemoryLimit
 from .progress import StreamProgress
 from .reservoir import ReservoirSample
@@ -54,7 +54,7 @@ def open_files(
     files = alike(find_files(data), format)
     if not files[0].is_table:
         return _matrix(data, files[0].format, target, weights, choices, limit, progress)
-    types = column_types(files[0])
+    types = table_types(files[0])
     target = choose_name(list(types), target, files[0].name, "with --target")
     named = [*choices.drop, *choices.category, *choices.number]
     check_columns(named, list(types), files[0].name)

@@ -1,0 +1,1 @@
+"""Altered input by the thousand: model files, tables, arguments and requests to the studio."""
