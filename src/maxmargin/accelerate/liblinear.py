@@ -1,0 +1,109 @@
+"""LIBLINEAR's arguments, which LinearSVC and LogisticRegression(solver="liblinear") share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from inspect import Signature, signature
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+
+from .case import Refusal
+
+# Below scikit-learn's own default an early stop was asked for, and is given.
+LEAST_MAX_ITER = 100
+
+
+class Arguments(NamedTuple):
+    """Those of scikit-learn's ``_fit_liblinear``, by its names and in its order."""
+
+    X: Any
+    y: Any
+    C: float
+    fit_intercept: bool
+    intercept_scaling: float
+    class_weight: Any
+    penalty: str
+    dual: bool
+    verbose: int
+    max_iter: int
+    tol: float
+    random_state: Any = None
+    multi_class: str = "ovr"
+    loss: str = "logistic_regression"
+    epsilon: float = 0.1
+    sample_weight: Any = None
+
+    @classmethod
+    def of(cls, original: Callable, args: tuple, kwargs: dict) -> Self:
+        """From a call; a parameter that this version of scikit-learn adds is an error here."""
+        return cls(**_signature(original).bind(*args, **kwargs).arguments)
+
+    @property
+    def column(self) -> float:
+        """The value of the column whose weight is the bias; 0 without a bias."""
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
+
+    def split(self, W: np.ndarray) -> tuple[np.ndarray, Any]:
+        """Coefficients and intercepts as LIBLINEAR's caller expects them."""
+        if not self.fit_intercept:
+            return W, 0.0
+        return W[:, :-1], self.column * W[:, -1]
+
+    def joined(self, value: Any) -> np.ndarray:
+        """W̃ of an answer (coef, intercept, …)."""
+        W, b = np.asarray(value[0], dtype=np.float64), value[1]
+        return np.column_stack([W, np.asarray(b) / self.column]) if self.fit_intercept else W
+
+
+def refuse_liblinear(given: Arguments, classes: np.ndarray, codes: np.ndarray) -> None:
+    """What is never solved here of LIBLINEAR's, or is an error for scikit-learn to raise."""
+    if given.verbose:
+        raise Refusal("verbose asks for LIBLINEAR's own output")
+    if given.max_iter < LEAST_MAX_ITER:
+        raise Refusal(f"max_iter={given.max_iter} asks for an early stop")
+    _refuse_combination(given)
+    if len(classes) < 2 or not np.isfinite(given.C) or (given.fit_intercept and given.column <= 0):
+        raise Refusal("scikit-learn refuses these parameters or labels")
+    refuse_weights(given.sample_weight, codes, len(classes))
+
+
+def _refuse_combination(given: Arguments) -> None:
+    """Penalty, loss and dual that LIBLINEAR does not have together."""
+    from sklearn.svm._base import _get_liblinear_solver_type
+
+    try:
+        _get_liblinear_solver_type(given.multi_class, given.penalty, given.loss, given.dual)
+    except ValueError as error:
+        raise Refusal("scikit-learn refuses this combination of parameters") from error
+
+
+def refuse_weights(weight: Any, codes: np.ndarray, k: int) -> None:
+    """Weights that are negative, or leave a class without a row, are scikit-learn's to judge."""
+    if weight is None or np.ndim(weight) == 0:
+        return
+    weight = np.asarray(weight)
+    if weight.shape != codes.shape or not np.all(weight >= 0):
+        raise Refusal("sample weights are negative, or not one for every row")
+    if np.any(np.bincount(codes, weights=weight, minlength=k) <= 0):
+        raise Refusal("a class has no weight")
+
+
+def column_appended(X: Any, value: float) -> Any:
+    """(x, value) for every row; x itself if the value is 0."""
+    if value == 0.0:
+        return X
+    n, d = X.shape
+    if sparse.issparse(X):
+        ones = np.full((n, 1), value, dtype=X.dtype)
+        return sparse.csr_matrix(sparse.hstack([X, ones], format="csr"))
+    wide = np.empty((n, d + 1), dtype=X.dtype)
+    wide[:, :d], wide[:, d] = X, value
+    return wide
+
+
+@cache
+def _signature(original: Callable) -> Signature:
+    return signature(original)
