@@ -24,6 +24,8 @@ ROW_CHECKS = {"accept_sparse": "csr", "dtype": FLOAT_DTYPES, "accept_large_spars
 
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
+# Weights up to here have squares and sums that are finite, times any C that makes sense, too.
+MAX_WEIGHT = 1e100
 # Sums of squares of such values, and their reciprocals, are numbers.
 MIN_SCALE, MAX_SCALE = 1e-140, 1e140
 
@@ -111,6 +113,7 @@ def check_weights(estimator, X, codes, classes, sample_weight, class_weight):
         labels = classes[codes]
         by_class = check_class_weight(class_weight, classes, labels)
         weight = by_class[codes] if weight is None else weight * by_class[codes]
+        refuse_huge("sample_weight times class_weight", weight)
     if weight is not None:
         _refuse_missing_class(estimator, weight, codes, classes)
     return weight
@@ -127,7 +130,17 @@ def check_sample_weight(X, sample_weight):
             f"sample_weight must not be negative, but entry {int(weight.argmin())} is "
             f"{weight.min():g}. Use 0 to leave an example out."
         )
+    refuse_huge("sample_weight", weight)
     return weight
+
+
+def refuse_huge(name: str, weight: np.ndarray) -> None:
+    """Refuse weights whose squares, or products with C, are no numbers any more."""
+    if weight.size and not weight.max() <= MAX_WEIGHT:
+        raise ValueError(
+            f"{name} must be at most {MAX_WEIGHT:g}, but entry {int(weight.argmax())} is "
+            f"{weight.max():g}. Divide all weights by it, and multiply C instead."
+        )
 
 
 def check_class_weight(class_weight, classes, labels) -> np.ndarray:
@@ -136,6 +149,7 @@ def check_class_weight(class_weight, classes, labels) -> np.ndarray:
     if not (np.isfinite(by_class).all() and by_class.min() >= 0):
         given = dict(zip(classes.tolist(), by_class.tolist(), strict=True))
         raise ValueError(f"class_weight must hold finite weights of at least 0, got {given}.")
+    refuse_huge("class_weight", by_class)
     return by_class
 
 

@@ -250,3 +250,38 @@ def test_a_broken_pipe_is_no_error(maxmargin, table):
     )
     assert "Traceback" not in done.stderr
     assert done.stdout.startswith('"prediction"')
+
+
+@pytest.mark.parametrize("memory", [(), ("--memory", "100MB")])
+def test_nanoseconds_of_a_text_file(maxmargin, tmp_path, memory):
+    days = np.datetime64("2020-01-01", "ns") + np.arange(40).astype("m8[h]")
+    lines = [f"{day},{i > 20}\n" for i, day in enumerate(days)]
+    (tmp_path / "a.csv").write_text("since,label\n" + "".join(lines))
+    maxmargin("fit", "a.csv", "--C", 1, *memory)
+    assert maxmargin.json("evaluate", "model.maxmargin", "a.csv")["wrong"] < 5
+    assert maxmargin("predict", "model.maxmargin", "a.csv").count("\n") == 41
+
+
+def test_a_word_after_the_first_rows_of_a_stream_names_the_switch(maxmargin, tmp_path):
+    lines = [f"{i % 50},{i % 2}\n" for i in range(1_500_000)]
+    (tmp_path / "a.csv").write_text("x,label\n" + "".join(lines) + "rotary,1\n")
+    said = maxmargin.complaint("fit", "a.csv", "--C", 1, "--memory", "100MB")
+    assert "row 1500001: the column 'x' holds 'rotary', which is no number" in said
+    assert "`maxmargin fit --number x` takes what is none for missing" in said
+
+
+def test_weights_beyond_arithmetic(maxmargin, tmp_path):
+    lines = [f"{i},{1e308 if i == 3 else 1},{i % 2}\n" for i in range(20)]
+    (tmp_path / "a.csv").write_text("x,w,label\n" + "".join(lines))
+    for memory in ((), ("--memory", "100MB")):
+        said = maxmargin.complaint("fit", "a.csv", "--C", 1, "--weights", "w", *memory)
+        assert "1e+100" in said
+
+
+def test_rows_to_check_an_export_on_lack_a_column(maxmargin, table, tmp_path):
+    maxmargin("fit", table, "-t", "answer", "--C", 1)
+    (tmp_path / "b.csv").write_text("age,answer\n1,a\n")
+    given = ("export", "model.maxmargin", "--onnx", "m.onnx", "--check", "b.csv")
+    assert "b.csv has no column 'income €'" in maxmargin.complaint(*given)
+    assert not (tmp_path / "m.onnx").exists()
+    assert "maxmargin[onnx]" in maxmargin("export", "--help")

@@ -28,25 +28,20 @@ def export(
 
         maxmargin export model.maxmargin --onnx model.onnx --check data.csv
 
-    Needs the extra onnx: pip install 'maxmargin[onnx]'.
+    Needs the extra onnx: pip install 'maxmargin\\[onnx]'.
     Exit code: 0 written, 1 onnxruntime disagrees with the model, 2 bad input.
     """
-    from ...parts.files.matrices import read_matrix
     from ...parts.files.model import with_columns
-    from ...parts.files.source import find_source
-    from ...parts.files.tables import read_table
     from ..store.files import load
     from ..store.onnx_graph import compare, write_onnx
 
     check_outputs({"--onnx": onnx}, {"the model": model, "the data": check})
     fitted = with_columns(load(model))
+    rows = None if check is None else _rows(fitted, check)  # what is wrong is said before writing
     with cautiously(onnx):
         path = write_onnx(fitted, onnx)
     result: dict = {"file": str(path), "difference": None, "agrees": None}
-    if check is not None:
-        source = find_source(check)
-        base = getattr(fitted.preparation, "base", None)
-        rows = read_table(source) if source.is_table else read_matrix(source, base)[0]
+    if rows is not None:
         result["difference"] = compare(path, fitted, rows)
         result["agrees"] = result["difference"] < 1e-9
     if as_json:
@@ -57,3 +52,18 @@ def export(
             print(f"onnxruntime differs from the model by at most {result['difference']:.1e}")
     if result["agrees"] is False:
         raise typer.Exit(1)
+
+
+def _rows(fitted, data: str):
+    """Rows with the columns that the model needs."""
+    from ...parts.files.matrices import read_matrix
+    from ...parts.files.source import find_source
+    from ...parts.files.tables import check_columns, read_table
+
+    source = find_source(data)
+    fitted.check_kind(source)
+    if not source.is_table:
+        return read_matrix(source, fitted.preparation.base)[0]
+    table = read_table(source)
+    check_columns(fitted.preparation.types(), table.schema.names, source.name)
+    return table

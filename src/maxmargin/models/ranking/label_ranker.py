@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ...core.certify.certificate import Certificate
 from ...core.certify.label_pairs import certify_label_pairs, pair_slacks, repair_label_pairs
@@ -21,7 +21,7 @@ from ..certified import Certified
 from ..fitting import make_monitor, note, warn_unless_reached
 from ..stored import LINEAR, PAIRS, SOLVED
 from ..svm.two_class import kinds_of
-from ..validation import all_or_nothing, check_rows, one_of, positive
+from ..validation import all_or_nothing, check_rows, check_sample_weight, one_of, positive
 from .label_preferences import (
     LabelPairs,
     label_pairs,
@@ -30,7 +30,7 @@ from .label_preferences import (
     pairs_from_scores,
 )
 from .metrics import listed_accuracy
-from .preference_tables import one_per_row, within
+from .preference_tables import one_per_row, refuse_ambiguous, within
 
 
 class LabelRanker(Certified, BaseEstimator):
@@ -126,6 +126,8 @@ class LabelRanker(Certified, BaseEstimator):
             one_of("solver", self.solver, ["auto", *LABEL_SOLVERS])
             X = check_rows(self, X, reset=True)
             pairs = read_pairs(X, y, rankings, scores, self.classes)
+            if y is not None and (isinstance(y, LabelPairs) or not one_per_row(y)):
+                refuse_ambiguous(sample_weight, pairs.weight, X.shape[0])
             warm = self.warm_start and np.array_equal(getattr(self, "classes_", []), pairs.classes)
             self.classes_ = pairs.classes
             problem = self._pose(X, pairs, sample_weight)
@@ -141,9 +143,7 @@ class LabelRanker(Certified, BaseEstimator):
         within("pairs", "example", pairs.example, X.shape[0])
         each = float(self.C) * pairs.weight
         if sample_weight is not None:
-            weight = _check_sample_weight(
-                sample_weight, X, dtype=np.float64, ensure_non_negative=True
-            )
+            weight = check_sample_weight(X, sample_weight)
             each = each * weight[pairs.example]
         alive = np.flatnonzero(each > 0.0)
         if len(alive) == 0:

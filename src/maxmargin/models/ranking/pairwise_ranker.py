@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ...core.certify.certificate import Certificate
 from ...core.certify.graded import certify_grades
@@ -25,10 +25,10 @@ from ..certified import Certified
 from ..fitting import make_monitor, note, warn_unless_reached
 from ..stored import PAIRS, SEEN, SOLVED
 from ..svm.two_class import support_kinds
-from ..validation import all_or_nothing, check_rows, one_of, positive
+from ..validation import all_or_nothing, check_rows, check_sample_weight, one_of, positive
 from .metrics import graded_accuracy, listed_accuracy
 from .object_preferences import check_grades, check_pairs, group_codes, listed
-from .preference_tables import as_numbers, one_per_row
+from .preference_tables import as_numbers, one_per_row, refuse_ambiguous
 
 # Pairs implied by grades are listed up to this many, or while counting them costs more.
 MAX_LISTED_PAIRS = 20_000
@@ -238,9 +238,6 @@ def _most_listed(rows) -> float:
 def _read(X, y, groups, sample_weight):
     """Grades, or (winner, loser, weight) columns; and the items' weights."""
     n = X.shape[0]
-    weight = None
-    if sample_weight is not None:
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
     if y is None:
         raise ValueError(
             "PairwiseRanker requires y to be passed, but the target y is None: give rows "
@@ -251,7 +248,10 @@ def _read(X, y, groups, sample_weight):
             raise ValueError(
                 "groups goes with grades; listed pairs say themselves what to compare."
             )
-        return check_pairs(y, n), weight
+        pairs = check_pairs(y, n)
+        refuse_ambiguous(sample_weight, pairs[2], n)
+        return pairs, check_sample_weight(X, sample_weight)
+    weight = check_sample_weight(X, sample_weight)
     given = column_or_1d(np.asarray(y), warn=True)
     grades = as_numbers(given)
     if len(grades) != n:

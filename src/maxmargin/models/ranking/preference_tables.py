@@ -7,6 +7,8 @@ from typing import NoReturn
 
 import numpy as np
 
+from ..validation import refuse_huge
+
 
 def one_per_row(y) -> bool:
     """Whether y holds one grade or label per row, as opposed to rows of a table or a stream."""
@@ -72,7 +74,18 @@ def weights(name: str, column) -> np.ndarray:
         row = int(bad[0])
         found = f"has weight {column.tolist()[row]!r}"
         refuse_row(name, row, found, "use a finite weight of at least 0")
+    refuse_huge(f"The weight of {name}", numbers)
     return numbers
+
+
+def refuse_ambiguous(sample_weight, pair_weight: np.ndarray, n: int) -> None:
+    """As many weights as there are rows and listed pairs may be meant for either."""
+    if sample_weight is not None and len(pair_weight) == n and (pair_weight == 1.0).all():
+        raise ValueError(
+            f"sample_weight holds weights of the {n} rows of X, and there are as many pairs: which "
+            "of them are meant? Give weights of pairs as the last column of y; into that, multiply "
+            "those of rows, too."
+        )
 
 
 def as_numbers(column: np.ndarray) -> np.ndarray:

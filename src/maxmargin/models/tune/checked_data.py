@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import _check_sample_weight
 
 from ...core.solve.softmax.path_state import PathState
-from ..validation import check_training, check_weights
+from ..validation import check_sample_weight, check_training, check_weights
 
 
 def checked(estimator, X, y, sample_weight) -> CheckedData:
     """Validate; names and number of the features are noted on the estimator."""
     X, classes, codes = check_training(estimator, X, y)
-    weight = None
-    if sample_weight is not None:
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    weight = check_sample_weight(X, sample_weight)
     return CheckedData(X, classes[codes], weight, classes, codes)
 
 

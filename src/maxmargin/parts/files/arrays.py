@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ...models.validation import MAX_WEIGHT
 from .fingerprints import FileFingerprints
 from .matrices import labels_beside, load_npy, npy_header, opened_npz
 from .readers import BadRow, Chunk, end_of, refuse_not_finite, whole_labels
@@ -60,9 +61,10 @@ class Npy:
 
 def _weights(found: np.ndarray, file: str, start: int) -> np.ndarray:
     weight = np.asarray(found, dtype=np.float64)
-    odd = np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))
+    odd = np.flatnonzero(~((weight >= 0) & (weight <= MAX_WEIGHT)))
     if len(odd):
-        raise BadRow(file, start + int(odd[0]) + 1, "its weight must be a number of at least 0.")
+        what = f"its weight must be a number of at least 0, and at most {MAX_WEIGHT:g}."
+        raise BadRow(file, start + int(odd[0]) + 1, what)
     return weight
 
 

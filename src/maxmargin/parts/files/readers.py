@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numba import njit
 
+from ...models.validation import MAX_WEIGHT
 from .labels import as_labels, is_counted, label_words, whole_numbers
 from .source import Source
 from .tables import PIECE_BYTES, OddValue, stream_table
@@ -87,9 +88,11 @@ def batches(source: Source, types: dict, rows: int, piece: int) -> Iterator[pa.R
             if batch.num_rows:
                 yield batch
     except OddValue as odd:
-        raise BadRow(
-            odd.file, odd.row, f"the column {odd.column!r} holds {odd.value!r}, which is no number."
-        ) from None
+        what = (
+            f"the column {odd.column!r} holds {odd.value!r}, which is no number. `maxmargin fit "
+            f"--number {odd.column}` takes what is none for missing."
+        )
+        raise BadRow(odd.file, odd.row, what) from None
     except ValueError as error:
         raise BadData(str(error)) from None
 
@@ -124,11 +127,12 @@ def whole_labels(y: np.ndarray, file: str, first: int) -> np.ndarray:
 
 def checked_weights(column: pa.Array, name: str, file: str, first: int) -> np.ndarray:
     weight = pc.fill_null(column.cast(pa.float64()), np.nan).to_numpy(zero_copy_only=False)
-    odd = np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))
+    odd = np.flatnonzero(~((weight >= 0) & (weight <= MAX_WEIGHT)))
     if len(odd):
         raise BadRow(
-            file, first + int(odd[0]), f"the weight in {name!r} must be a number of at least 0."
-        )
+            file, first + int(odd[0]),
+            f"the weight in {name!r} must be a number of at least 0, and at most {MAX_WEIGHT:g}.",
+        )  # fmt: skip
     return weight
 
 

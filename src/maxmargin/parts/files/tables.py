@@ -251,8 +251,16 @@ def _parse(piece: memoryview, names: list[str], source: Source, types: dict, onl
         if found is None:
             raise
         column, type, value = found.groups()
+        if type == "timestamp" and (finer := _finer(types, names[int(column)])):
+            return _parse(piece, names, source, finer, only)
         row = _row_of(piece, names, source, names[int(column)], value)
         raise TooNarrow(names[int(column)], type, value, row) from None
+
+
+def _finer(types: dict, column: str) -> dict | None:
+    """Types by which nanoseconds can be read, if they were not tried."""
+    finer = pa.timestamp("ns")
+    return None if types.get(column) in (None, finer) else types | {column: finer}
 
 
 def _row_of(piece: memoryview, names: list[str], source: Source, column: str, value: str) -> int:
