@@ -9,6 +9,7 @@ from maxmargin.core.solve.contract import Ending, Monitor
 from maxmargin.core.solve.many_class import class_direction
 from maxmargin.core.solve.many_class.class_lagrangian import ClassRows, Trades, _answer, _traders
 from maxmargin.core.solve.many_class.class_newton import class_newton
+from maxmargin.core.solve.many_class.form import choose_classes
 from maxmargin.core.solve.many_class.row_subproblem import limits
 
 from ...biases import BIASES
@@ -58,10 +59,10 @@ def test_certified_to_1e_9(X, y, C, rule):
     assert np.abs(point.W.sum(axis=0)).max() <= 1e-9 * np.abs(point.W).max()
 
 
-def smooth_state(rule, bias, seed=3):
+def smooth_state(rule, bias, seed=3, n=30, d=3):
     """Rows, V, present multipliers and stiffnesses of one smooth function, drawn at random."""
     rng = np.random.default_rng(seed)
-    n, d, k = 30, 3, 4
+    k = 4
     E = np.append(np.ones(d), 0.0 if bias == "free" else 1.0)
     Z = np.column_stack([rng.standard_normal((n, d)), np.ones(n)])
     c, y = rng.uniform(0.5, 2.0, n), rng.integers(0, k, n)
@@ -106,15 +107,21 @@ def test_gradient_by_finite_differences(rule, bias):
     np.testing.assert_allclose(found, g, atol=1e-6)
 
 
-@pytest.mark.parametrize("most", [10_000, 0], ids=["factored", "conjugate gradients"])
+@pytest.mark.parametrize(
+    ("most", "n", "d"),
+    [(10_000, 30, 3), (10_000, 12, 20), (0, 30, 3)],
+    ids=["columns", "rows", "conjugate gradients"],
+)
 @pytest.mark.parametrize("bias", ["free", "penalized"])
 @pytest.mark.parametrize("rule", RULES, ids="-".join)
-def test_a_newton_step_takes_its_share_of_the_gradient(rule, bias, most, monkeypatch):
+def test_a_newton_step_takes_its_share_of_the_gradient(rule, bias, most, n, d, monkeypatch):
     """H dV = −g, so a small step t leaves (1 − t) g."""
     monkeypatch.setattr(class_direction, "MAX_DIRECT_UNKNOWNS", most)
     monkeypatch.setattr(class_direction, "CG_TOL", 1e-9)
-    rows, V, B0, A = smooth_state(rule, bias)
+    rows, V, B0, A = smooth_state(rule, bias, n=n, d=d)
     _, g, trades = smooth_value(rows, V, B0, A)
+    few = len(trades.who) - len(trades.row) < 3 * (d + 1)
+    assert few == (n < d), "the system that is named is the one solved"
     dV, _ = class_direction.class_direction(rows.Z, rows.E, trades, 1.0, g)
     t = 1e-6
     _, after, _ = smooth_value(rows, V + t * dV, B0, A)
@@ -130,6 +137,17 @@ def test_conjugate_gradients_reach_the_same_optimum(monkeypatch):
     assert ending is Ending.REACHED
     assert certificate_of(problem, point).holds(1e-9)
     np.testing.assert_allclose(point.W, exact.W, atol=1e-4 * np.abs(exact.W).max())
+
+
+def test_few_rows_and_a_large_C_are_left_to_newton():
+    """Descent needs thousands of epochs there; systems as large as the rows on their margin few."""
+    X, y = load_digits(return_X_y=True)
+    stiff = class_problem(X[:150] - X.mean(axis=0), y[:150], 10.0)
+    assert choose_classes(stiff)[0] == "newton"
+    assert choose_classes(class_problem(X[:550], y[:550], 1e-3))[0] == "descent"
+    point, ending, _ = solve(stiff)
+    assert ending is Ending.REACHED
+    assert certificate_of(stiff, point).holds(1e-6)
 
 
 @pytest.mark.parametrize("storage", [np.array, sparse.csr_matrix], ids=["dense", "sparse"])

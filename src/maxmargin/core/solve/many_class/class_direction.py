@@ -4,11 +4,18 @@ M_i = diag(u) − uuᵀ/Σu couples the classes that trade blame for row i, usua
 of them.  Every M has 1 in its null space: only differences of classes matter, and as the
 columns of g sum to zero, so do those of dV.
 
-Up to MAX_DIRECT_UNKNOWNS the matrix is built from one p × p Gram matrix for every pair of
-classes, over the rows that both compete for, and factored with its diagonal scaled to one:
-features of any scale then cost no accuracy.  The last class is held still, U_c = dV_c − dV_k
-being the unknowns; ‖dV‖² is Σ‖U_c‖² − ‖ΣU_c‖²/k.  Beyond, conjugate gradients are
-preconditioned with the k diagonal blocks.
+The smaller of two equal systems is factored, its diagonal scaled to one: features of any scale
+then cost no accuracy.
+
+columns   the matrix itself, from one p × p Gram matrix for every pair of classes, over the rows
+          that both compete for.  The last class is held still, U_c = dV_c − dV_k being the
+          unknowns; ‖dV‖² is Σ‖U_c‖² − ‖ΣU_c‖²/k.
+rows      M_i = Σ f fᵀ with one f fewer than it has classes, so the sum is AAᵀ with a column
+          f ⊗ z_i for each, and I + AᵀA, whose entries are (f·f′)(z_i·z_j), is as large as there
+          are f: few rows on their margin, or many classes.
+
+Beyond MAX_DIRECT_UNKNOWNS of both, conjugate gradients are preconditioned with the k diagonal
+blocks of the first.
 
 Free biases of a group of classes that no row connects with the others have no curvature;
 some is lent.
@@ -22,7 +29,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
-from ..two_class.direction import solve_scaled
+from ..two_class.direction import scaled_factor, solve_scaled
 
 MAX_DIRECT_UNKNOWNS = 2500
 # Columns up to which the k diagonal blocks are factored; beyond, only their diagonals are used.
@@ -50,12 +57,54 @@ def class_direction(Z, E, trades: Trades, lent: float, g) -> tuple[np.ndarray, b
     ``lent`` is the curvature of one row; free biases without any get a share of it.
     """
     k, p = g.shape
+    lent, factors = BIAS_CURVATURE_SHARE * lent, len(trades.who) - len(trades.row)
+    if 0 < factors < min((k - 1) * p, MAX_DIRECT_UNKNOWNS) and not sparse.issparse(Z):
+        return _through_rows(Z, E, trades, lent, g), True
     if (k - 1) * p <= MAX_DIRECT_UNKNOWNS:
-        return _factored(Z, E, trades, BIAS_CURVATURE_SHARE * lent, g), True
-    return _iterated(Z, E, trades, BIAS_CURVATURE_SHARE * lent, g), False
+        return _through_columns(Z, E, trades, lent, g), True
+    return _iterated(Z, E, trades, lent, g), False
 
 
-def _factored(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
+def _through_rows(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
+    """dW = A s − g_W, with the biases b from  (F K⁻¹Fᵀ + lent) b = F K⁻¹Aᵀg_W − g_b.
+
+    K = I + AᵀA; F has the f as columns, A those f ⊗ z; s = K⁻¹(Aᵀg_W − Fᵀb).  A s and g_W nearly
+    cancel where columns differ in scale, so the direction is refined once.
+    """
+    k, p = g.shape
+    free = E[-1] == 0.0
+    X = Z[trades.row][:, : p - free]
+    owner, F = _factors(trades, k)
+    K = (X @ X.T)[owner[:, None], owner] * (F @ F.T)
+    np.einsum("ii->i", K)[:] += 1.0
+    solve = scaled_factor(K)
+    adrift = _together(_groups(trades, k), lent) * free
+    KF = solve(F)
+    solve_biases = scaled_factor(F.T @ KF + adrift) if free else None
+
+    def direction(g):
+        s, b = solve(np.einsum("fc,fc->f", F, (X @ g[:, : p - free].T)[owner])), np.zeros((k, 0))
+        if solve_biases is not None:
+            b = solve_biases(F.T @ s - g[:, -1])[:, None]
+            s = s - KF @ b[:, 0]
+        summed = np.zeros((len(X), k))
+        np.add.at(summed, owner, F * s[:, None])
+        return np.hstack([summed.T @ X - g[:, : p - free], b])
+
+    dV = direction(g)
+    return dV + direction(g + _curve(Z[trades.row], E, trades, adrift, dV))
+
+
+def _curve(active, E, trades: Trades, adrift, P) -> np.ndarray:
+    """The matrix times P; ``active`` are the rows that classes compete for."""
+    S = np.ascontiguousarray(active @ P.T)
+    _trade(trades, S)
+    out = P * E + (active.T @ S).T
+    out[:, -1] += adrift @ P[:, -1]
+    return out
+
+
+def _through_columns(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
     k, p = g.shape
     start, index, weight = _pairs(trades, k)
     size = np.diff(start).reshape(k, k)
@@ -85,13 +134,6 @@ def _iterated(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
     adrift = _together(_groups(trades, k), lent) * (E[-1] == 0.0)
     solve_blocks = _preconditioner(Z, E, trades, lent, k)
 
-    def curve(P):
-        S = np.ascontiguousarray(active @ P.T)
-        _trade(trades, S)
-        out = P * E + (active.T @ S).T
-        out[:, -1] += adrift @ P[:, -1]
-        return out
-
     def precondition(R):
         Q = solve_blocks(R - R.mean(axis=0))
         return Q - Q.mean(axis=0)
@@ -100,7 +142,7 @@ def _iterated(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
     P = Q = precondition(R)
     rho = goal = float(np.sum(R * Q))
     for _ in range(MAX_CG_STEPS):
-        HP = curve(P)
+        HP = _curve(active, E, trades, adrift, P)
         t = rho / float(np.sum(P * HP))
         dV += t * P
         R = R - t * HP
@@ -160,6 +202,32 @@ def _groups(trades, k):
                     if group[c] == other:
                         group[c] = first
     return group
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _factors(trades, k):
+    """f of every row's M = Σ f fᵀ, as rows over the classes, and whose they are.
+
+    M = D(I − vvᵀ)D with D = diag(√u) and v = √u/‖√u‖; the reflection that takes the last unit
+    vector to −v takes the others to a basis of what is orthogonal to v.
+    """
+    start, who, u = trades.start, trades.who, trades.u
+    total = len(who) - len(trades.row)
+    owner, F = np.empty(total, dtype=np.int64), np.zeros((total, k))
+    at = 0
+    for t in range(trades.row.shape[0]):
+        first, last = start[t], start[t + 1] - 1
+        norm = np.sqrt(u[first : last + 1].sum())
+        end = np.sqrt(u[last]) / norm + 1.0
+        for a in range(first, last):
+            owner[at] = t
+            lean = np.sqrt(u[a]) / (norm * end)
+            for b in range(first, last):
+                F[at, who[b]] = -lean * u[b] / norm
+            F[at, who[a]] += np.sqrt(u[a])
+            F[at, who[last]] = -lean * end * np.sqrt(u[last])
+            at += 1
+    return owner, F
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

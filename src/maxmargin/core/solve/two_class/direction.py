@@ -7,6 +7,8 @@ any scale then cost no accuracy.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
@@ -60,15 +62,25 @@ def _through_points(A, s, bias: Bias, g_w, g_b):
 
 def solve_scaled(H, rhs):
     """Cholesky after scaling the diagonal to one; a growing shift if rounding defeats it."""
+    return scaled_factor(H)(rhs)
+
+
+def scaled_factor(H) -> Callable:
+    """rhs ↦ H⁻¹ rhs, by the Cholesky factor of H, which is overwritten."""
     scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), 1e-300))
     H *= scale[:, None]
     H *= scale
-    shift = 0.0
+    shift, failed = 0.0, 1
     for _ in range(8):
         factor, failed = dpotrf(H if shift == 0.0 else H + shift * np.eye(len(H)), lower=1)
         if failed == 0:
-            scaled = rhs * (scale if rhs.ndim == 1 else scale[:, None])
-            solution, _ = dpotrs(factor, scaled, lower=1)
-            return solution * (scale if rhs.ndim == 1 else scale[:, None])
+            break
         shift = max(1e-14, 100.0 * shift)
-    return rhs * (scale**2 if rhs.ndim == 1 else scale[:, None] ** 2)  # still downhill
+
+    def solve(rhs):
+        across = scale if rhs.ndim == 1 else scale[:, None]
+        if failed:
+            return rhs * across**2  # still downhill
+        return dpotrs(factor, rhs * across, lower=1)[0] * across
+
+    return solve
