@@ -65,7 +65,7 @@ def test_stopped_early_is_not_worse_than_no_weights(seconds):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = LinearSVM(max_seconds=seconds).fit(X, y)
-    assert fit.certificate_.primal <= 20_000
+    assert fit.certificate_.primal - fit.certificate_.rounding <= 20_000
 
 
 def test_verify_never_proves_less_than_nothing():

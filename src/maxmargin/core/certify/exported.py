@@ -23,7 +23,7 @@ Witness = Callable[[], dict[str, Any]]
 class Exported:
     """A certificate, a frozen dataclass, that can be written down."""
 
-    _witness: Witness | None = None
+    __slots__ = ("_witness",)  # beside the fields: ``vars`` of a certificate has these alone
 
     def of(self, witness: Witness) -> Self:
         """The same certificate; ``witness()`` tells of which model, with which multipliers."""
@@ -37,12 +37,13 @@ class Exported:
         Checked in exact arithmetic by ``python -m maxmargin.referee proof.json data.csv``; the
         format is described in docs/reference/certificate-format.md.
         """
-        if self._witness is None:
+        witness: Witness | None = getattr(self, "_witness", None)
+        if witness is None:
             raise ValueError(
                 "This certificate does not say which model it is about. Ask the model for it: "
                 "model.certificate_.to_json()."
             )
-        proof = {"format": PROOF_FORMAT, "version": PROOF_VERSION, **self._witness()}
+        proof = {"format": PROOF_FORMAT, "version": PROOF_VERSION, **witness()}
         proof["certificate"] = self.to_dict()
         return json.dumps(plain(proof), indent=indent, allow_nan=False)
 
@@ -52,7 +53,7 @@ class Exported:
 
     def __getstate__(self) -> dict[str, Any]:
         """A certificate is pickled without its model."""
-        return {name: value for name, value in self.__dict__.items() if name != "_witness"}
+        return dict(vars(self))
 
 
 def fields_of(record: Any) -> dict[str, Any]:
