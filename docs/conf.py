@@ -27,6 +27,7 @@ extensions = [
     "commands",
     "measured",
     "studio_links",
+    "headings",
 ]
 exclude_patterns = ["_build", "gallery/*.md"]
 source_suffix = {".md": "markdown"}

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from docutils import nodes
+from running import picture
 from sphinx.util.docutils import SphinxDirective
-from tables import RESULTS, Table, measured
+from tables import RESULTS, Table, measured, sentiment_curves
+
+# Files of results that have a picture as well.
+CURVES = {"sentiment": sentiment_curves}
 
 
 class MeasuredTables(SphinxDirective):
@@ -18,7 +22,8 @@ class MeasuredTables(SphinxDirective):
         found = measured(name)
         told = nodes.paragraph("", "", nodes.literal(found.command, found.command),
                                nodes.Text(f" ({found.when})"), classes=["source"])  # fmt: skip
-        return [told, *(node for table in found.tables for node in _titled(table))]
+        tables = [node for table in found.tables for node in _titled(table)]
+        return [told, *tables, *([picture(svg=CURVES[name]())] if name in CURVES else [])]
 
 
 def _titled(table: Table) -> list[nodes.Node]:

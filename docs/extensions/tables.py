@@ -225,6 +225,42 @@ def spread(found: Any) -> list[Table]:
     return [Table(heads, rows)]
 
 
+def sentiment(found: Any) -> list[Table]:
+    errors = [r for r in found["results"] if "training_error" in r]
+    rows = [
+        (f"{r['C']:g}", f"{100 * r['training_error']:.2f} %", f"{100 * r['test_error']:.1f} %",
+         str(r["n_support"])) for r in errors
+    ]  # fmt: skip
+    choices = [
+        (r["case"], f"{r['chosen']:.2g}", f"{100 * r['cv_error']:.1f} %",
+         f"{100 * r['chosen_test_error']:.1f} %") for r in found["results"] if "chosen" in r
+    ]  # fmt: skip
+    return [
+        Table(("C", "training error", "test error", "support vectors"), rows),
+        Table(("search", "C chosen", "cross-validated error", "test error"), choices),
+    ]
+
+
+def sentiment_curves() -> str:
+    """The cross-validated error over C of every split, as SVG."""
+    import numpy as np
+
+    from maxmargin.show.drawers.draw_svg import draw
+    from maxmargin.show.scene import Axis, Line, Points, Scene
+
+    found = json.loads((RESULTS / "sentiment.json").read_text(encoding="utf-8"))["results"]
+    splits = [r for r in found if "curve" in r]
+    marks: list[Any] = []
+    for number, split in enumerate(splits):
+        C, error = np.array(split["curve"]).T
+        paint = f"class {number}"
+        marks.append(Line(C, 100 * error, paint, f"split {number}"))
+        marks.append(Points([split["chosen"]], [100 * split["cv_error"]], paint, size=8.0))
+    words = "Cross-validated error of sentences over C, five splits; every choice is marked."
+    axes = Axis("C", log=True), Axis("cross-validated error, %")
+    return draw(Scene("error over C", *axes, tuple(marks), words))
+
+
 def anything(found: Any) -> list[Table]:
     """A file of a shape of its own: every case with its numbers by name."""
     results = found["results"] if isinstance(found, dict) else found
@@ -258,6 +294,7 @@ MAKERS: dict[str, tuple[str, Maker]] = {
     "closed_forms": ("python -m benchmarks.closed_forms", closed_forms),
     "kernel_svm": ("python -m benchmarks.kernel_svm --data folder", races),
     "select": ("python -m benchmarks.select --data folder", select),
+    "sentiment": ("python -m benchmarks.sentiment --data folder", sentiment),
     "spread": ("make bench-spread", spread),
     "footprint": ("python -m benchmarks.footprint", anything),
     "files": ("python -m benchmarks.files", anything),

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.site
 # One page of each kind, and the first.
 KINDS = [
     "index",
-    "lectures/index",
+    "lectures/perceptrons_and_svms",
     "howto/tour",
     "reference/api/estimators",
     "measured/index",
