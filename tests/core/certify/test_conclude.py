@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from maxmargin.core.certify import sharpen
 from maxmargin.core.certify.conclude import Tally, first_that_proves, lengthened, sum_of
 from maxmargin.core.certify.label_pairs import pairs_tally
-from maxmargin.core.certify.multiclass import certify_classes, class_tally
+from maxmargin.core.certify.multiclass import class_tally
 from maxmargin.core.certify.two_class import certify, from_margins, tally
 from maxmargin.core.problem.class_losses import CLASS_LOSSES
 from maxmargin.core.problem.label_pairs import LabelPairsProblem
@@ -132,14 +131,15 @@ def right(primal: float, W, loss: Fraction, C: float) -> bool:
 
 
 @pytest.mark.parametrize("rule", ["max", "sum"])
-def test_a_large_C_does_not_multiply_the_rounding_of_k_classes(rule, monkeypatch):
+def test_a_large_C_does_not_multiply_the_rounding_of_k_classes(rule):
     X, y, W, b = on_the_margin()
     C, loss = 1e9, class_losses(X, y, W, b, rule == "max")
     c, none = np.full(len(y), C), np.zeros((len(y), 3))
     problem = MulticlassProblem(as_rows(X), y, c, CLASS_LOSSES[rule, "hinge"], 3)
-    assert right(certify_classes(problem, W, b, none).primal, W, loss, C)
-    monkeypatch.setattr(sharpen, "NEAR_MARGIN_WIDTH", 0.0)
-    assert not right(certify_classes(problem, W, b, none).primal, W, loss, C)
+    for sharp in (False, True):
+        found = class_tally(problem, W, b, none, sharp=sharp)
+        bounded(found, loss, C)
+        assert right(found.loss + 0.5 * np.vdot(W, W), W, loss, C) is sharp
 
 
 def test_nor_that_of_two_classes_and_of_pairs_of_labels():

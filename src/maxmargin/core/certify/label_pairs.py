@@ -19,13 +19,8 @@ from scipy.sparse.csgraph import connected_components
 from ..problem.label_pairs import LabelPairsProblem
 from ..problem.losses import Hinge
 from ..rows.class_products import class_combine, score_chunks
-from ..rows.rows import DenseRows, anchor
-from ..rows.twofold import (
-    twofold_combine,
-    twofold_pair_slacks,
-    twofold_reach,
-    twofold_scores,
-)
+from ..rows.rows import anchor
+from ..rows.twofold import twofold_combine, twofold_pair_slacks, twofold_reach
 from .certificate import Certificate
 from .circulation import RESIDUAL_ROUNDING, balancing_factors, potential
 from .conclude import (
@@ -37,6 +32,7 @@ from .conclude import (
     conclude,
     norms_of,
 )
+from .multiclass import range_at
 from .rounding import SMALLEST, SPARE, UNIT, Blur, Rounding, gamma, length_above
 from .two_class import sums
 
@@ -100,7 +96,7 @@ def pairs_tally(problem: LabelPairsProblem, W, b, alpha: np.ndarray, sharp: bool
             problem.rows, np.tile(problem.example, 2), both, steps, k, place
         )
         blur, reach = Blur(off, 1.0, 0.0), twofold_reach(problem.rows, place)
-        apart = _range_at(W, b, place)
+        apart = range_at(W, b, place)
     else:
         s, pulls = _pair_scores(problem, W, b), by_example(problem, alpha)
         z = 1.0 - s[problem.example, problem.winner] + s[problem.example, problem.loser]
@@ -133,12 +129,6 @@ def pairs_tally(problem: LabelPairsProblem, W, b, alpha: np.ndarray, sharp: bool
     return Tally(
         n_pairs, loss, conjugates, mass, r, W_alpha, kkt, box, price=price, rounding=bounds
     )
-
-
-def _range_at(W: np.ndarray, b: np.ndarray, place: np.ndarray) -> float:
-    """No less than by how much the scores of two classes differ at a place."""
-    leads, off = twofold_scores(DenseRows(place[None]), W, b, np.zeros(1, dtype=np.int64), 0.0)
-    return SPARE * (float(np.ptp(leads)) + 2.0 * float(off[0]))
 
 
 def _pair_blur(W: np.ndarray, lengths: np.ndarray, largest_score: float) -> Blur:

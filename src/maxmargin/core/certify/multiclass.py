@@ -1,4 +1,4 @@
-"""The certificate of a k-class hinge fit: what its rows add up to, in float64.
+"""The certificate of a k-class hinge fit: what its rows add up to, and how far rounding is in it.
 
 Multipliers β_ic ≥ 0 of the wrong classes stand for α_iy = Σ_c β_ic and α_ic = −β_ic; the dual is
 
@@ -6,6 +6,9 @@ Multipliers β_ic ≥ 0 of the wrong classes stand for α_iy = Σ_c β_ic and α
 """
 
 from __future__ import annotations
+
+import math
+from dataclasses import replace
 
 import numpy as np
 from numba import njit
@@ -18,11 +21,23 @@ from ..problem.class_losses import (
 )
 from ..problem.multiclass import MulticlassProblem
 from ..rows.class_products import class_combine, score_chunks
-from ..rows.rows import anchor
+from ..rows.rows import DenseRows, anchor
+from ..rows.twofold import two_sum, twofold_combine, twofold_reach, twofold_scores
 from .certificate import Certificate
-from .conclude import Tally, conclude, norms_of
-from .sharpen import rounding_counts, sharpen_classes
+from .conclude import (
+    METHOD,
+    SHARP_METHOD,
+    SHARPEST,
+    Tally,
+    as_sharp_as_needed,
+    conclude,
+    norms_of,
+)
+from .rounding import SMALLEST, SPARE, UNIT, Rounding, gamma, length_above
 
+ROOT_2 = math.sqrt(2.0)
+# Roundings of a few operations; where ``add_up`` has Σ of multipliers by size.
+FEW, PULLED = 4.0 * UNIT, 11
 # A sum of multipliers this close to its cap, relatively, is at it but for rounding.
 AT_CAP_SHARE = 1.0 - 1e-12
 
@@ -68,45 +83,90 @@ def from_scores(problem: MulticlassProblem, W, b) -> np.ndarray:
 
 
 def certify_classes(
-    problem: MulticlassProblem, W: np.ndarray, b: np.ndarray, beta: np.ndarray, worst=None
+    problem: MulticlassProblem,
+    W: np.ndarray,
+    b: np.ndarray,
+    beta: np.ndarray,
+    worst=None,
+    tol: float = SHARPEST,
 ) -> Certificate:
     """Recompute primal, dual and KKT residuals of (W, b, β) from the data.
 
     ``worst``, if given, receives every row's largest 1 − s_y + s_c and the sum of those above
-    zero: (n, 2).
+    zero: (n, 2).  ``tol``: the gap that is to be proved, with more digits if they are needed.
     """
-    found = class_tally(problem, W, b, beta, worst)
-    norms = norms_of(W, found.w)
-    return conclude(found, norms, b, problem.bias, problem.summary(), problem.hard)
+
+    def prove(sharp: bool) -> Certificate:
+        found = class_tally(problem, W, b, beta, worst, sharp=sharp)
+        norms = norms_of(W, found.w, found.rounding.w)
+        method = SHARP_METHOD if sharp else METHOD
+        return conclude(found, norms, b, problem.bias, problem.summary(), problem.hard, method)
+
+    return as_sharp_as_needed(prove, tol)
 
 
 def class_tally(
-    problem: MulticlassProblem, W, b, beta: np.ndarray, worst=None, place=None, parts: int = 1
+    problem: MulticlassProblem, W, b, beta: np.ndarray, worst=None, place=None, sharp: bool = False
 ) -> Tally:
     """What the rows of ``problem`` add to the certificate of (W, b, β), as for two classes."""
-    W_beta = class_combine(problem.rows, problem.k, signed(problem, beta))
-    r, sums, none = residual(problem, beta), new_sums(), np.empty((0, 2))
-    if problem.bias:  # what rounding left of r belongs to some rows
-        W_beta -= np.outer(r, anchor(problem.rows) if place is None else place)
-    square, n = float(np.vdot(W, W)), len(problem.y)
-    counts = not problem.hard and rounding_counts(problem.c, parts * n, square)
+    sums = new_sums()
+    worst = np.empty((0, 2)) if worst is None else worst
+    if sharp:
+        return _sharp_tally(problem, W, b, beta, worst, place)
+    n, d = problem.shape
+    lengths, terms = problem.lengths, d + 2
+    slope = SPARE * ROOT_2 * gamma(terms) * length_above(W)
+    blur = slope, 8.0 * UNIT, 2.0 * terms * SMALLEST
     for part, s in score_chunks(problem.rows, W):
         s += b
-        if counts:
-            sharpen_classes(problem, part, W, b, s)
         add_up(
             problem.loss, problem.c[part], problem.y[part], s, beta[part], problem.hard,
-            *_rule(problem), sums, none if worst is None else worst[part],
+            *_rule(problem), lengths[part], *blur, sums, worst[part],
         )  # fmt: skip
-    return sums_tally(sums, n, float(beta.sum()), r, W_beta)
+    W_beta = class_combine(problem.rows, problem.k, signed(problem, beta))
+    found = sums_tally(problem, sums, beta, residual(problem, beta), W_beta, float(np.ptp(b)))
+    lost = SPARE * ROOT_2 * gamma(n + problem.k + 4) * sums[PULLED]
+    hidden = 2.0 * gamma(n + problem.k) * found.mass
+    reach = float(lengths.max(initial=0.0))
+    return replace(found, rounding=found.rounding._replace(w=lost, r=hidden, reach=reach))
+
+
+def _sharp_tally(problem: MulticlassProblem, W, b, beta, worst, place) -> Tally:
+    """The same in twice the digits; W_β about ``place``."""
+    if problem.bias:
+        place = anchor(problem.rows) if place is None else place
+    else:
+        place = np.zeros(problem.shape[1])
+    sums = new_sums()
+    s, off = twofold_scores(problem.rows, W, b, problem.y, 1.0)
+    add_up(
+        problem.loss, problem.c, problem.y, s, beta, problem.hard, *_rule(problem),
+        off, 1.0, 0.0, 0.0, sums, worst,
+    )  # fmt: skip
+    some, wrong = np.nonzero(beta)
+    flow = beta[some, wrong]
+    summed = twofold_combine(
+        problem.rows, np.tile(some, 2), np.concatenate([wrong, problem.y[some]]),
+        np.concatenate([-flow, flow]), problem.k, place,
+    )  # fmt: skip
+    found = sums_tally(problem, sums, beta, summed.r, summed.W, range_at(W, b, place))
+    reach = twofold_reach(problem.rows, place) if problem.bias else 0.0
+    bounds = found.rounding._replace(w=summed.lost, r=summed.hidden, reach=reach)
+    return replace(found, rounding=bounds)
+
+
+def range_at(W: np.ndarray, b: np.ndarray, place: np.ndarray) -> float:
+    """No less than by how much the scores of two classes differ at a place."""
+    leads, off = twofold_scores(DenseRows(place[None]), W, b, np.zeros(1, dtype=np.int64), 0.0)
+    return SPARE * (float(np.ptp(leads)) + 2.0 * float(off[0]))
 
 
 def scored_tally(problem: MulticlassProblem, s: np.ndarray, beta: np.ndarray, slacks) -> Tally:
     """The tally of rows whose scores s are known, and whose weights are not formed."""
-    sums = new_sums()
+    sums, exact = new_sums(), (np.zeros(len(s)), 0.0, 0.0, 0.0)
     rule = _rule(problem)
-    add_up(problem.loss, problem.c, problem.y, s, beta, problem.hard, *rule, sums, slacks)
-    return sums_tally(sums, len(s), float(beta.sum()), residual(problem, beta), 0.0)
+    add_up(problem.loss, problem.c, problem.y, s, beta, problem.hard, *rule, *exact, sums, slacks)
+    return sums_tally(problem, sums, beta, residual(problem, beta), 0.0, 0.0)
 
 
 def _rule(problem: MulticlassProblem) -> tuple[bool, bool]:
@@ -115,55 +175,104 @@ def _rule(problem: MulticlassProblem) -> tuple[bool, bool]:
 
 
 def new_sums() -> np.ndarray:
-    """For ``add_up``: Σ c ℓ, Σ c ℓ*, three KKT violations, that of the box, the least margin."""
-    return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, np.inf])
+    """For ``add_up``: Σ c ℓ, Σ c ℓ*, three KKT violations, that of the box, the least margin; what
+    the two sums leave, by how much they may be larger, Σ of multipliers by size, the largest score,
+    and what the least margin is at least."""
+    sums = np.zeros(14)
+    sums[6], sums[13] = np.inf, np.inf
+    return sums
 
 
-def sums_tally(sums: np.ndarray, rows: int, mass: float, r: np.ndarray, w) -> Tally:
-    loss, conjugates, zero, free, bound, box, closest = sums.tolist()
-    return Tally(rows, loss, conjugates, mass, r, w, (zero, free, bound), box, closest)
+def sums_tally(problem: MulticlassProblem, sums, beta: np.ndarray, r, w, apart: float) -> Tally:
+    """``apart``: by how much the scores of two classes may differ at the place of w."""
+    n, (loss, conjugates, zero, free, bound, box, closest) = len(problem.y), sums[:7].tolist()
+    loss, conjugates, mass = loss + sums[7], conjugates + sums[8], float(beta.sum())
+    shared = FEW + 4.0 * (n * UNIT) ** 2  # of a sum with its rests
+    rounding = Rounding(
+        loss=SPARE * float(sums[9]) + shared * loss,
+        conjugate=SPARE * float(sums[10]) + shared * abs(conjugates),
+        swing=SPARE * (2.0 * float(sums[12]) + apart),
+        closest=float(sums[13]),
+    )
+    price = np.bincount(problem.y, weights=problem.c, minlength=problem.k)
+    kkt = zero, free, bound
+    return Tally(n, loss, conjugates, mass, r, w, kkt, box, closest, price, rounding)
 
 
 @njit(cache=True, nogil=True)
-def add_up(loss, c, y, s, beta, hard, each, hinge, sums, out):
-    """Add a chunk's Σ c ℓ, Σ c ℓ*, KKT violations by kind, box violation, smallest margin."""
+def add_up(loss, c, y, s, beta, hard, each, hinge, size, per_size, per_score, base, sums, out):
+    """Add a chunk's sums as ``new_sums`` lists them.
+
+    1 − s_y + s_c may be off by per_size · size + per_score (1 + the row's largest |s|) + base and
+    a few roundings of its own.
+    """
     k = s.shape[1]
     unit = np.empty(k)
     for i in range(c.shape[0]):
         own, total, least, most, worst, slacks = y[i], 0.0, 0.0, 0.0, -np.inf, 0.0
+        largest = 0.0
+        for j in range(k):
+            largest = max(largest, abs(s[i, j])) if abs(s[i, j]) < np.inf else np.inf
+        off = per_size * size[i] + per_score * (1.0 + largest) + base
+        raised, blur = 0.0, 0.0
         for j in range(k):
             total += beta[i, j]
             least, most = min(least, beta[i, j]), max(most, beta[i, j])
+            if not beta[i, j] >= 0.0:  # below its domain, or no number: it proves nothing
+                sums[10] = np.inf
             if j != own:
                 z = 1.0 - s[i, own] + s[i, j]
                 worst = max(worst, z)
                 slacks += max(0.0, z)
+                here, there = max(0.0, z), max(0.0, z + off + FEW * abs(z))
+                raised = max(raised, there)
+                blur += there - here if hinge else there * there - here * here
+                blur += FEW * here if hinge else FEW * here * here
         if out.shape[0] > 0:
             out[i, 0], out[i, 1] = worst, slacks
         if c[i] <= 0.0:
             sums[5] = max(sums[5], most, -least)
+            if total != 0.0:
+                sums[10] = np.inf
             continue
+        if not off < np.inf:  # no number bounds it
+            sums[9], sums[13] = np.inf, -np.inf
+        if beta[i, own] != 0.0:
+            sums[10] = np.inf
         sums[6] = min(sums[6], 1.0 - worst)
+        sums[13] = min(sums[13], 1.0 - worst - off - FEW * (1.0 + abs(worst)))
+        sums[11] += abs(total) * size[i]
+        sums[12] = max(sums[12], largest + off)
+        lost = (k + 8) * UNIT * abs(total)  # with what a sum that seems to be at its cap has more
         if hard:
-            sums[1] -= total
+            _add_sharply(sums, 1, -total)
             sums[5] = max(sums[5], -least)
         else:
-            sums[0] += c[i] * class_value(loss, s[i], own)
-            over = total if each else most
-            shrink = min(1.0, c[i] / over) if hinge and over > 0.0 else 1.0
-            for j in range(k):
-                unit[j] = max(beta[i, j], 0.0) / c[i] * shrink
-            if hinge:  # rounding must not put a multiplier outside its domain
-                inside = 0.0
-                for j in range(k):
-                    unit[j] = min(unit[j], 1.0)
-                    inside += unit[j]
-                sums[1] -= c[i] * inside
+            _add_sharply(sums, 0, c[i] * class_value(loss, s[i], own))
+            if each:
+                top = max(0.0, worst)
+                blur = raised - top if hinge else raised * raised - top * top
+                blur += FEW * top if hinge else FEW * top * top
+            sums[9] += c[i] * blur
+            if hinge:
+                over = total if each else most
+                _add_sharply(sums, 1, -total)
                 sums[5] = max(sums[5], (over - c[i]) / c[i])
             else:
-                sums[1] += c[i] * class_conjugate(loss, unit, own)
+                for j in range(k):
+                    unit[j] = max(beta[i, j], 0.0) / c[i]
+                _add_sharply(sums, 1, c[i] * class_conjugate(loss, unit, own))
+                lost += (k + 8) * UNIT * total * (total / c[i])
             sums[5] = max(sums[5], -least / c[i])
+        sums[10] += lost
         _add_violations(c[i], own, s[i], beta[i], total, max(0.0, worst), hard, each, hinge, sums)
+
+
+@njit(cache=True, nogil=True)
+def _add_sharply(sums, at, term):
+    """One of the first two sums, with what each addition loses seven places on."""
+    sums[at], rest = two_sum(sums[at], term)
+    sums[at + 7] += rest
 
 
 @njit(cache=True, nogil=True)

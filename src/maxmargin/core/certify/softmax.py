@@ -1,4 +1,4 @@
-"""The certificate of a softmax fit: recomputed from the data in float64.
+"""The certificate of a softmax fit: recomputed from the data, with bounds on its rounding.
 
     primal(W, b) = ½‖W‖² + Σ c_i (log Σ_c exp s_ic − s_iy),          s_i = W x_i + b
     dual(p)      = −½‖W_p‖² − Σ c_i Σ_c p_ic log p_ic,               W_p = Σ c_i (e_y − p_i) x_iᵀ
@@ -27,8 +27,19 @@ from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..rows.class_products import class_combine, score_chunks
 from ..rows.rows import anchor
+from ..rows.twofold import twofold_combine, twofold_reach, twofold_scores
 from .certificate import SUM_ROUNDING, Certificate
-from .conclude import Tally, conclude, first_that_proves, norms_of
+from .conclude import (
+    METHOD,
+    SHARP_METHOD,
+    SHARPEST,
+    Tally,
+    conclude,
+    first_that_proves,
+    norms_of,
+)
+from .multiclass import range_at
+from .rounding import SMALLEST, SPARE, UNIT, Rounding, gamma, length_above
 
 # Σ c p is wanted this near to Σ c e_y, relative to the multipliers' sum: rounding.
 BALANCE_ROUNDING = 1e-14
@@ -52,6 +63,10 @@ CURVATURE_PANEL_VALUES, EXP_BLOCK_VALUES = 1 << 22, 2048
 MAX_DOUBLE_SCORES = 1 << 25
 
 
+# Roundings of an exponential and what is made of it; scores that are off by less than this leave
+# 1 − p_y of a row within this factor.
+EXP_ROUNDINGS, SMALL_SCORE_ERROR, SPARED_WRONG = 64, 0.02, 1.1
+ROOT_2 = math.sqrt(2.0)
 # Classes from which on only the diagonal of the curvature is used.
 MAX_CURVATURE_CLASSES = 1500
 
@@ -63,100 +78,167 @@ class SoftmaxSums(NamedTuple):
     entropy: float
     multipliers: float
     residual: np.ndarray
+    loss_error: float = 0.0  # by how much the loss may be larger for the rounding of scores
+    entropy_error: float = 0.0
+    pulled: float = 0.0  # Σ of multipliers by size
 
 
-def balanced(problem: MulticlassProblem, W, b) -> tuple[np.ndarray, Certificate]:
+class Scored(NamedTuple):
+    """Scores of all rows without biases, (n, k), and bounds on the errors of their differences.
+
+    Of row i they are off by slope · size_i + base, and the loss of a row by as much.
+    """
+
+    S: np.ndarray
+    size: np.ndarray
+    slope: float
+    base: float
+
+
+def balanced(
+    problem: MulticlassProblem, W, b, tol: float = SHARPEST
+) -> tuple[np.ndarray, Certificate]:
     """The best biases for the weights W, near b, and the certificate of (W, b)."""
-    S = _scores(problem, W)
+    scored = _scored(problem, W)
     if problem.bias:
-        b, sums = _balance(problem, S, np.asarray(b, dtype=np.float64) - np.mean(b))
+        start = np.asarray(b, dtype=np.float64) - np.mean(b)
+        b, sums = _balance(problem, scored, start)
     else:
         b = np.zeros(problem.k)
-        sums = _weigh(problem, S, b)
-    return b, _certificate(problem, W, _loss_of(problem, W, b, S, sums), b, S, sums)
+        sums = _weigh(problem, scored, b)
+    found = _certificate(problem, W, b, scored, sums, b, sums)
+    return b, _sharp(problem, W, b) if found.blurred(tol) else found
 
 
-def certify_softmax(problem: MulticlassProblem, W: np.ndarray, b: np.ndarray) -> Certificate:
+def certify_softmax(
+    problem: MulticlassProblem, W: np.ndarray, b: np.ndarray, tol: float = SHARPEST
+) -> Certificate:
     """Recompute primal and dual of (W, b) from the data; p comes from b made balanced."""
-    S = _scores(problem, W)
-    at_b = _weigh(problem, S, b)
-    loss = _loss_of(problem, W, b, S, at_b)
-    if not problem.bias or _is_balanced(at_b):
-        return _certificate(problem, W, loss, b, S, at_b)
-    near, sums = _balance(problem, S, np.asarray(b, dtype=np.float64))
-    return _certificate(problem, W, loss, near, S, sums)
+    found = _certify(problem, W, b, _scored(problem, W), np.asarray(b, dtype=np.float64))
+    return _sharp(problem, W, b) if found.blurred(tol) else found
 
 
-def _loss_of(problem, W, b, S, sums: SoftmaxSums) -> float:
-    """Rounded scores would do for p, but not for the objective."""
-    return sums.loss if S.dtype == np.float64 else _loss(problem, W, b)
+def _certify(problem, W, b, scored: Scored, at, place=None, apart=None) -> Certificate:
+    """Primal of (W, b) with scores + ``at``, and dual of p made balanced nearby."""
+    here = near = _weigh(problem, scored, at)
+    moved = at
+    if problem.bias and not _is_balanced(here):
+        moved, near = _balance(problem, scored, at)
+    return _certificate(problem, W, b, scored, here, moved, near, place, apart)
 
 
-def _scores(problem: MulticlassProblem, W) -> np.ndarray:
-    """X Wᵀ, the one array of n × k numbers."""
+def _sharp(problem: MulticlassProblem, W, b) -> Certificate:
+    """The same in twice the digits: differences of scores, b with them, and W_p about a place."""
+    place = anchor(problem.rows) if problem.bias else np.zeros(problem.shape[1])
+    S, off = twofold_scores(problem.rows, W, b, problem.y, 0.0)
+    room = 4.0 * UNIT * np.abs(S).max(axis=1)  # one rounding each, and that of S − top
+    scored = Scored(S, 2.0 * off + room, 1.0, 0.0)
+    apart = range_at(W, b, place)
+    return _certify(problem, W, b, scored, np.zeros(problem.k), place, apart)
+
+
+def _scored(problem: MulticlassProblem, W) -> Scored:
+    """X Wᵀ, the one array of n × k numbers, in float64."""
     n, _ = problem.shape
     S = np.empty(
         (n, problem.k), dtype=np.float64 if n * problem.k <= MAX_DOUBLE_SCORES else np.float32
     )
     for part, s in score_chunks(problem.rows, W):
         S[part] = s
-    return S
+    # s + b and what is taken off it are rounded, too, and no |s| exceeds ‖W‖‖x‖.
+    slope = SPARE * ROOT_2 * (gamma(W.shape[1] + 2) + 4.0 * UNIT) * length_above(W)
+    return Scored(S, problem.lengths, slope, 2.0 * W.shape[1] * SMALLEST)
 
 
-def _certificate(problem, W, loss: float, b, S, sums: SoftmaxSums) -> Certificate:
-    """The certificate of W with p = softmax(S + b), which are the model's own."""
+def _certificate(
+    problem, W, b, scored: Scored, here: SoftmaxSums, at, sums: SoftmaxSums, place=None, apart=None
+) -> Certificate:
+    """The certificate of W with p = softmax(S + at), which are the model's own.
+
+    ``here``: the sums at b, of which the loss is taken.  ``place`` and ``apart``: in twice the
+    digits, where W_p is about, and by how much scores of two classes may differ there.
+    """
+    S, n, k = scored.S, len(scored.S), problem.k
 
     def steps(part: slice) -> np.ndarray:
-        alpha = np.empty((part.stop - part.start, problem.k))
-        _multipliers(S[part], b, problem.y[part], problem.c[part], alpha)
+        alpha = np.empty((part.stop - part.start, k))
+        _multipliers(S[part], at, problem.y[part], problem.c[part], alpha)
         return alpha
 
-    W_p, r = class_combine(problem.rows, problem.k, steps), sums.residual
-    if problem.bias:
-        # What rounding left of it belongs to some rows; far from the origin it would count.
-        W_p -= np.outer(r, anchor(problem.rows))
-    exact = (0.0, 0.0, 0.0)
-    found = Tally(len(S), loss, sums.entropy, sums.multipliers, r, W_p, exact, 0.0)
-    return conclude_smooth(found, W, b, problem.bias, problem.summary())
+    if S.dtype != np.float64:  # rounded scores would do for p, but not for the objective
+        here = _loss(problem, W, b, scored)
+    uneven = (k + EXP_ROUNDINGS) * UNIT  # how far probabilities are from those they stand for
+    hidden = 2.0 * (gamma(n + 2) + uneven) * sums.multipliers
+    if place is None:
+        W_p, method = class_combine(problem.rows, k, steps), METHOD
+        lost = SPARE * ROOT_2 * (gamma(n + 2) + uneven) * sums.pulled
+        reach = float(problem.lengths.max(initial=0.0))
+        swing = 2.0 * length_above(W) * reach
+    else:
+        summed = twofold_combine(
+            problem.rows, np.repeat(np.arange(n), k), np.tile(np.arange(k), n),
+            steps(slice(0, n)).ravel(), k, place,
+        )  # fmt: skip
+        reach, W_p, method = twofold_reach(problem.rows, place), summed.W, SHARP_METHOD
+        lost = summed.lost + SPARE * ROOT_2 * uneven * sums.multipliers * reach
+        swing = 2.0 * float(np.abs(S).max(initial=0.0)) + apart
+    shared = gamma(n + 2)
+    rounding = Rounding(
+        SPARE * here.loss_error + shared * here.loss,
+        SPARE * sums.entropy_error + shared * abs(sums.entropy),
+        lost, hidden, reach, SPARE * swing,
+    )  # fmt: skip
+    price = np.bincount(problem.y, weights=problem.c, minlength=k)
+    found = Tally(
+        n, here.loss, sums.entropy, sums.multipliers, sums.residual, W_p, (0.0, 0.0, 0.0), 0.0,
+        price=price, rounding=rounding,
+    )  # fmt: skip
+    return conclude_smooth(found, W, b, problem.bias, problem.summary(), method)
 
 
-def conclude_smooth(found: Tally, W, b, bias: Bias, problem: str) -> Certificate:
+def conclude_smooth(
+    found: Tally, W, b, bias: Bias, problem: str, method: str = METHOD
+) -> Certificate:
     """With the multipliers of ``found``, or with none: certainty, p = e_y, may prove more."""
     nothing = np.zeros_like(found.w)
     certain = replace(
         found, conjugate=0.0, mass=0.0, r=np.zeros_like(found.r), w=nothing,
-        kkt=(0.0, 1.0, 0.0), box=0.0,
+        kkt=(0.0, 1.0, 0.0), box=0.0, rounding=Rounding(found.rounding.loss),
     )  # fmt: skip
     return first_that_proves(
-        lambda: conclude(found, norms_of(W, found.w), b, bias, problem),
-        lambda: conclude(certain, norms_of(W, nothing), b, bias, problem),
+        lambda: conclude(
+            found, norms_of(W, found.w, found.rounding.w), b, bias, problem, method=method
+        ),
+        lambda: conclude(certain, norms_of(W, nothing), b, bias, problem, method=method),
     )
 
 
-def _loss(problem, W, b) -> float:
+def _loss(problem, W, b, scored: Scored) -> SoftmaxSums:
     """Σ c ℓ in float64, chunk by chunk."""
-    total = 0.0
+    total, error = 0.0, 0.0
     for part, s in score_chunks(problem.rows, W):
-        total += _add_up(s, b, problem.y[part], problem.c[part], np.zeros(problem.k))[0]
-    return total
+        some = Scored(s, scored.size[part], scored.slope, scored.base)
+        found = _weigh_rows(problem.y[part], problem.c[part], some, b, np.zeros(problem.k))
+        total, error = total + found[0], error + found[3]
+    return SoftmaxSums(total, 0.0, 0.0, np.zeros(problem.k), error)
 
 
 def _is_balanced(sums: SoftmaxSums) -> bool:
     return float(np.abs(sums.residual).max()) <= SUM_ROUNDING * sums.multipliers
 
 
-def _balance(problem, S, b) -> tuple[np.ndarray, SoftmaxSums]:
+def _balance(problem, scored: Scored, b) -> tuple[np.ndarray, SoftmaxSums]:
     """Newton's method on b ↦ Σ c (log Σ exp(s + b) − b_y), which is convex."""
-    sums, A = _weigh(problem, S, b), None
+    sums, A = _weigh(problem, scored, b), None
     for _ in range(MAX_BALANCE_STEPS):
         size = float(np.abs(sums.residual).max())
         if size <= BALANCE_ROUNDING * sums.multipliers:
             break
         fresh = A is None
         if A is None:
-            A = _curvature(problem, S, b)
+            A = _curvature(problem, scored.S, b)
         step = _solve(A, sums.residual)
-        found = _downhill(problem, S, b, step, sums, size)
+        found = _downhill(problem, scored, b, step, sums, size)
         if found is None and fresh:
             break
         if found is None:
@@ -169,12 +251,12 @@ def _balance(problem, S, b) -> tuple[np.ndarray, SoftmaxSums]:
 
 
 def _downhill(
-    problem, S, b, step, sums: SoftmaxSums, size: float
+    problem, scored: Scored, b, step, sums: SoftmaxSums, size: float
 ) -> tuple[np.ndarray, SoftmaxSums] | None:
     """The first of ever shorter steps that lowers the loss or, at its floor, the residual."""
     expected, t = float(sums.residual @ step), 1.0
     while t > MIN_STEP:
-        trial = _weigh(problem, S, b + t * step)
+        trial = _weigh(problem, scored, b + t * step)
         lower = trial.loss < sums.loss - ARMIJO_SHARE * t * expected
         if lower or float(np.abs(trial.residual).max()) < (1.0 - 0.1 * t) * size:
             return b + t * step, trial
@@ -221,25 +303,33 @@ def _curvature(problem, S, b) -> np.ndarray:
     return A * (problem.c.sum() / max(c.sum(), np.finfo(float).tiny))
 
 
-def _weigh(problem, S, b) -> SoftmaxSums:
+def _weigh(problem, scored: Scored, b) -> SoftmaxSums:
     residual = np.zeros(problem.k)
-    loss, entropy, multipliers = _add_up(S, b, problem.y, problem.c, residual)
-    return SoftmaxSums(loss, entropy, multipliers, residual)
+    loss, entropy, multipliers, *bounds = _weigh_rows(problem.y, problem.c, scored, b, residual)
+    return SoftmaxSums(loss, entropy, multipliers, residual, *bounds)
+
+
+def _weigh_rows(y, c, scored: Scored, b, residual) -> list[float]:
+    base = scored.base + 4.0 * UNIT * float(np.abs(b).max(initial=0.0))
+    found = _add_up(scored.S, b, y, c, residual, scored.size, scored.slope, base)
+    return found.tolist()
 
 
 @njit(cache=True, nogil=True)
-def _add_up(S, b, y, c, residual):
-    """Σ c ℓ, Σ c Σ p log p, Σ c (1 − p_y); adds Σ α to ``residual``, without cancellation."""
+def _add_up(S, b, y, c, residual, size, slope, base):
+    """Σ c ℓ, Σ c Σ p log p, Σ c (1 − p_y), by how much the first two may be larger, and
+    Σ c (1 − p_y) size; adds Σ α to ``residual``, without cancellation."""
     n, k = S.shape
     some = max(1, EXP_BLOCK_VALUES // k)
-    room, e, sums = np.empty(some * k), np.empty(some * k), np.zeros(3)
+    room, e, sums = np.empty(some * k), np.empty(some * k), np.zeros(6)
     for start in range(0, n, some):
         stop = min(n, start + some)
         _lower(S[start:stop], b, room)
         e[:] = room
         exponentials(e[: (stop - start) * k])
-        _add_block(room, e, y[start:stop], c[start:stop], residual, sums)
-    return sums[0], sums[1], sums[2]
+        off = size[start:stop] * slope + base
+        _add_block(room, e, y[start:stop], c[start:stop], residual, off, size[start:stop], sums)
+    return sums
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
@@ -261,8 +351,9 @@ def _lower(S, b, room):
 
 
 @njit(cache=True, nogil=True, fastmath={"nsz", "reassoc", "contract"})
-def _add_block(room, exps, y, c, residual, sums):
+def _add_block(room, exps, y, c, residual, off, size, sums):
     k = len(residual)
+    uneven = (k + EXP_ROUNDINGS) * UNIT
     for i in range(y.shape[0]):
         if c[i] <= 0.0:
             continue
@@ -273,14 +364,22 @@ def _add_block(room, exps, y, c, residual, sums):
         e[y[i]] = 0.0
         for j in range(k):
             others += e[j]
-        total = own + others
-        scale, log_total = c[i] / total, math.log(total)
-        sums[0] += c[i] * (math.log1p(others) if s[y[i]] == 0.0 else log_total - s[y[i]])
-        sums[1] += c[i] * (mean / total - log_total)
-        sums[2] += scale * others
+        total, certain = own + others, s[y[i]] == 0.0
+        scale = c[i] / total
+        log_total = math.log1p(others) if certain else math.log(total)
+        loss = log_total - s[y[i]]
+        wrong = scale * others
+        sums[0] += c[i] * loss
+        sums[1] += scale * mean - c[i] * log_total
+        sums[2] += wrong
+        # A row that is right for certain hardly feels the rounding of its scores.
+        felt = SPARED_WRONG * wrong if certain and off[i] < SMALL_SCORE_ERROR else c[i]
+        sums[3] += off[i] * felt + uneven * (c[i] * loss + (wrong if certain else c[i]))
+        sums[4] += uneven * (c[i] * log_total - scale * mean + (wrong if certain else c[i]))
+        sums[5] += wrong * size[i]
         for j in range(k):
             residual[j] -= scale * e[j]
-        residual[y[i]] += scale * others
+        residual[y[i]] += wrong
 
 
 @njit(cache=True, nogil=True)

@@ -162,8 +162,8 @@ class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
         """The certificate of the model's numbers on other data."""
         problem = self._problem(X, codes, weight, len(self.classes_))
         if isinstance(problem, MulticlassProblem):
-            return certify_softmax(problem, self.coef_, self.intercept_)
-        return certify_logistic(problem, self.coef_[0], float(self.intercept_[0]))
+            return certify_softmax(problem, self.coef_, self.intercept_, self.tol)
+        return certify_logistic(problem, self.coef_[0], float(self.intercept_[0]), self.tol)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Scores: w·x + b as (n,) for two classes, one column per class for more."""

@@ -107,7 +107,7 @@ def recertify(model, X, codes, weight) -> Certificate:
     beta = known_multipliers(model, problem)
 
     def prove(beta: np.ndarray) -> Certificate:
-        return certify_classes(problem, W, b, beta)
+        return certify_classes(problem, W, b, beta, tol=model.tol)
 
     none, monitor = np.zeros((len(problem.y), problem.k)), make_monitor(model)
     start = ClassPoint(W, b, none if beta is None else beta)

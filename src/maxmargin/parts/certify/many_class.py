@@ -21,7 +21,13 @@ from ...core.certify.circulation import (
     rescale,
     room_to_move,
 )
-from ...core.certify.conclude import conclude, first_that_proves, norms_of
+from ...core.certify.conclude import (
+    SHARPEST,
+    as_sharp_as_needed,
+    conclude,
+    first_that_proves,
+    norms_of,
+)
 from ...core.certify.multiclass import class_tally, residual
 from ...core.problem.class_losses import hinge_rates
 from ...core.problem.multiclass import MulticlassProblem, summary
@@ -41,32 +47,46 @@ MIN_LOSS_DECREASE = 1e-10
 
 
 def certify_class_parts(
-    parts: Parts, spec: ClassSpec, W: np.ndarray, b: np.ndarray, mean: np.ndarray
+    parts: Parts,
+    spec: ClassSpec,
+    W: np.ndarray,
+    b: np.ndarray,
+    mean: np.ndarray,
+    tol: float = SHARPEST,
 ) -> Certificate:
     """The proof for (W, b) and the parts' multipliers.
 
-    ``mean`` is a place among the rows, to which what rounding left of Σα is charged.
+    ``mean`` is a place among the rows, ``tol`` the gap to be proved: see ``core.certify``.
     """
-    found = ask_total(parts, _tally, spec, W, b, mean, parts.n_parts)
-    about = summary(spec.loss, spec.k, spec.bias, found.rows, W.shape[1])
-    norms = norms_of(W, found.w)
-    return conclude(found, norms, b, spec.bias, about, method=method_of(parts))
+
+    def prove(sharp: bool) -> Certificate:
+        found = ask_total(parts, _tally, spec, W, b, mean, sharp)
+        about = summary(spec.loss, spec.k, spec.bias, found.rows, W.shape[1])
+        norms = norms_of(W, found.w, found.rounding.w)
+        return conclude(found, norms, b, spec.bias, about, method=method_of(parts, sharp))
+
+    return as_sharp_as_needed(prove, tol)
 
 
-def _tally(problem: MulticlassProblem, state: ClassState, W, b, mean, n_parts: int):
-    return state, class_tally(problem, W, b, state.beta, place=mean, parts=n_parts)
+def _tally(problem: MulticlassProblem, state: ClassState, W, b, mean, sharp: bool):
+    return state, class_tally(problem, W, b, state.beta, place=mean, sharp=sharp)
 
 
 def prove_class_parts(
-    parts: Parts, spec: ClassSpec, W: np.ndarray, b: np.ndarray, mean: np.ndarray
+    parts: Parts,
+    spec: ClassSpec,
+    W: np.ndarray,
+    b: np.ndarray,
+    mean: np.ndarray,
+    tol: float = SHARPEST,
 ) -> Certificate:
     """The proof of (W, b) with the parts' multipliers, or with none where these prove more."""
 
     def without() -> Certificate:
         ask_total(parts, set_none, spec)
-        return certify_class_parts(parts, spec, W, b, mean)
+        return certify_class_parts(parts, spec, W, b, mean, tol)
 
-    return first_that_proves(lambda: certify_class_parts(parts, spec, W, b, mean), without)
+    return first_that_proves(lambda: certify_class_parts(parts, spec, W, b, mean, tol), without)
 
 
 # --- feasible multipliers ---------------------------------------------------------------

@@ -15,16 +15,20 @@ import numpy as np
 from scipy.special import expit, log_softmax
 
 from ...core.certify.certificate import Certificate
-from ...core.certify.conclude import Tally
-from ...core.certify.softmax import conclude_smooth
+from ...core.certify.conclude import Tally, as_sharp_as_needed
+from ...core.certify.multiclass import range_at
+from ...core.certify.rounding import SPARE, UNIT, Rounding, gamma, length_above
+from ...core.certify.softmax import EXP_ROUNDINGS, ROOT_2, conclude_smooth
 from ...core.certify.two_class import tally
 from ...core.problem.class_losses import Softmax
 from ...core.problem.losses import Logistic
-from ...core.problem.multiclass import summary
+from ...core.problem.multiclass import MulticlassProblem, summary
 from ...core.problem.problem import Problem, two_class_summary
-from ...core.rows.rows import scores
+from ...core.rows.rows import as_rows, scores
+from ...core.rows.twofold import twofold_combine, twofold_reach, twofold_scores
 from ..parts import Block, Parts
 from ..solve.smooth import Asked, pose
+from .two_class import method_of
 
 # Scores of a part held at once.
 SCORE_BLOCK_VALUES = 1 << 18
@@ -51,7 +55,7 @@ def certify_smooth(
     ``place``: one among the data, which may be far from the origin.
     """
     b, mend = _settle(parts, asked, W, np.array(b, dtype=np.float64), tol)
-    return b, _certify(parts, asked, W, b, b, mend, place)
+    return b, _certify(parts, asked, W, b, b, mend, place, tol)
 
 
 def recertify_smooth(
@@ -59,19 +63,25 @@ def recertify_smooth(
 ) -> Certificate:
     """The certificate of W and b themselves, with the multipliers of the best biases near b."""
     b = np.array(b, dtype=np.float64)
-    return _certify(parts, asked, W, b, *_settle(parts, asked, W, b, tol), place)
+    return _certify(parts, asked, W, b, *_settle(parts, asked, W, b, tol), place, tol)
 
 
-def _certify(parts: Parts, asked: Asked, W, b, at, mend: Mend, place) -> Certificate:
+def _certify(parts: Parts, asked: Asked, W, b, at, mend: Mend, place, tol: float) -> Certificate:
     """Primal of (W, b), dual of the multipliers of (W, at), mended."""
-    if asked.k == 2:
-        found = parts.total(_two, W[0], float(b[0]), float(at[0]), mend.scale, asked, place)
-        about = two_class_summary(Logistic(), asked.bias, found.rows, W.shape[1], False)
-        return conclude_smooth(found, W[0], b, asked.bias, about)
     place = place if asked.bias else np.zeros_like(place)
-    found = parts.total(_many, W, b, at, mend, asked, place)
-    about = summary(Softmax(), asked.k, asked.bias, found.rows, W.shape[1])
-    return conclude_smooth(found, W, b, asked.bias, about)
+
+    def prove(sharp: bool) -> Certificate:
+        method = method_of(parts, sharp)
+        if asked.k == 2:
+            told = W[0], float(b[0]), float(at[0]), mend.scale, asked, place, sharp
+            found = parts.total(_two, *told)
+            about = two_class_summary(Logistic(), asked.bias, found.rows, W.shape[1], False)
+            return conclude_smooth(found, W[0], b, asked.bias, about, method)
+        found = parts.total(_many, W, b, at, mend, asked, place, sharp)
+        about = summary(Softmax(), asked.k, asked.bias, found.rows, W.shape[1])
+        return conclude_smooth(found, W, b, asked.bias, about, method)
+
+    return as_sharp_as_needed(prove, tol)
 
 
 def _settle(parts: Parts, asked: Asked, W, b, tol) -> tuple[np.ndarray, Mend]:
@@ -128,32 +138,102 @@ def _slices(block: Block, problem) -> Iterator[tuple]:
         yield block.X[part].astype(np.float64), problem.y[part], problem.c[part]
 
 
-def _two(block: Block, state, w, b, at, scale, asked: Asked, place):
+def _two(block: Block, state, w, b, at, scale, asked: Asked, place, sharp: bool):
     problem = pose(block, asked)
     assert isinstance(problem, Problem)
     f = scores(problem.rows, w)
     alpha = problem.c * expit(-problem.y * (f + at)) * np.where(problem.y > 0, scale[1], scale[0])
-    return state, tally(problem, w, b, alpha, f, place)
+    return state, tally(problem, w, b, alpha, f, place, sharp)
 
 
-def _many(block: Block, state, W, b, at, mend: Mend, asked: Asked, place):
-    problem, moved = pose(block, asked), not np.array_equal(b, at)
-    W_alpha, r = np.zeros_like(W), np.zeros(asked.k)
-    loss, conjugate, mass, free = 0.0, 0.0, 0.0, 0.0
+def _many(block: Block, state, W, b, at, mend: Mend, asked: Asked, place, sharp: bool):
+    """The tally of k classes; ``sharp``: scores and W_α in twice the digits, about ``place``."""
+    problem = pose(block, asked)
+    total = _SoftmaxTally(problem, W, b, at, mend)
+    first = 0
     for X, y, c in _slices(block, problem):
-        f, each = X @ W.T, np.arange(len(y))
-        log_p = log_softmax(f + at, axis=1)
-        loss -= float(c @ (log_softmax(f + b, axis=1) if moved else log_p)[each, y])
-        p = np.exp(log_p)
-        mixed = (1.0 - mend.share) * p + mend.share * mend.mixed
-        free = max(free, float(np.abs(mixed - p).max(initial=0.0)))
-        conjugate += float(c @ (mixed * np.log(np.maximum(mixed, 1e-300))).sum(axis=1))
+        part = slice(first, first + len(y))
+        first += len(y)
+        total.add(X, y, c, problem.lengths[part], place, sharp)
+    return state, total.tally(float(problem.lengths.max(initial=0.0)), place, sharp)
+
+
+class _SoftmaxTally:
+    """Sums over the rows of a part, some at a time."""
+
+    def __init__(self, problem: MulticlassProblem, W, b, at, mend: Mend):
+        self.problem, self.W, self.b, self.at, self.mend = problem, W, b, at, mend
+        self.W_alpha, self.r = np.zeros_like(W), np.zeros(problem.k)
+        self.loss, self.conjugate, self.mass, self.free = 0.0, 0.0, 0.0, 0.0
+        self.loss_error, self.conjugate_error, self.pulled, self.lost = 0.0, 0.0, 0.0, 0.0
+        self.swing, self.reach = 0.0, 0.0
+
+    def add(self, X, y, c, lengths: np.ndarray, place, sharp: bool) -> None:
+        rows, each, k = as_rows(X), np.arange(len(y)), self.problem.k
+        if sharp:  # s_c − s_y, biases and all
+            f, off = twofold_scores(rows, self.W, self.b, y, 0.0)
+            off = 2.0 * off + 8.0 * UNIT * np.abs(f).max(axis=1, initial=0.0)
+            here, there = f, f + (self.at - self.b)
+        else:
+            f = X @ self.W.T
+            here, there = f + self.b, f + self.at
+            size = lengths * length_above(self.W) + float(np.abs(self.b).max())
+            off = SPARE * ROOT_2 * (gamma(X.shape[1] + 2) + 8.0 * UNIT) * size
+        self.swing = max(self.swing, 2.0 * float(np.abs(f).max(initial=0.0)))
+        log_p = log_softmax(there, axis=1)
+        own = log_softmax(here, axis=1)[each, y]
+        self.loss -= float(c @ own)
+        self.loss_error += float(c @ (off + _uneven(k) * (1.0 - own)))
+        mixed, p = self._mixed(log_p)
+        self.free = max(self.free, float(np.abs(mixed - p).max(initial=0.0)))
+        entropy = mixed * np.log(np.maximum(mixed, 1e-300))
+        self.conjugate += float(c @ entropy.sum(axis=1))
+        self.conjugate_error += _uneven(k) * float(c @ (1.0 - entropy.sum(axis=1) - own))
         alpha = -mixed
         alpha[each, y] += 1.0
         alpha *= c[:, None]
-        mass += float(alpha[each, y].sum())
-        sums_here = alpha.sum(axis=0)
-        r += sums_here
-        W_alpha += (X.T @ alpha).T - np.outer(sums_here, place)
-    kkt = (0.0, free, 0.0)
-    return state, Tally(len(problem.c), loss, conjugate, mass, r, W_alpha, kkt, 0.0)
+        mass = np.abs(alpha).sum(axis=1)
+        self.mass += float(alpha[each, y].sum())
+        self.pulled += float(mass @ lengths)
+        self._combine(rows, X, alpha, place, sharp)
+
+    def _mixed(self, log_p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        p = np.exp(log_p)
+        return (1.0 - self.mend.share) * p + self.mend.share * self.mend.mixed, p
+
+    def _combine(self, rows, X, alpha: np.ndarray, place, sharp: bool) -> None:
+        n, k = alpha.shape
+        if not sharp:
+            self.r += alpha.sum(axis=0)
+            self.W_alpha += (X.T @ alpha).T
+            return
+        example, column = np.repeat(np.arange(n), k), np.tile(np.arange(k), n)
+        found = twofold_combine(rows, example, column, alpha.ravel(), k, place)
+        self.W_alpha += found.W
+        self.r += found.r
+        self.lost += found.lost
+        self.reach = max(self.reach, twofold_reach(rows, place))
+
+    def tally(self, farthest: float, place, sharp: bool) -> Tally:
+        problem, n, k = self.problem, len(self.problem.c), self.problem.k
+        shared, mass = gamma(n + 2) + _uneven(k), 2.0 * self.mass
+        lost = SPARE * shared * self.pulled
+        swing, reach = 2.0 * float(np.abs(self.b).max()), farthest
+        if sharp:
+            swing, reach = range_at(self.W, self.b, place), self.reach
+            lost = self.lost + SPARE * shared * mass * reach
+        rounding = Rounding(
+            SPARE * self.loss_error + shared * self.loss,
+            SPARE * self.conjugate_error + shared * abs(self.conjugate),
+            lost, shared * mass, reach, SPARE * (self.swing + swing),
+        )  # fmt: skip
+        price = np.bincount(problem.y, weights=problem.c, minlength=k)
+        return Tally(
+            n, self.loss, self.conjugate, self.mass, self.r, self.W_alpha, (0.0, self.free, 0.0),
+            0.0, price=price, rounding=rounding,
+        )  # fmt: skip
+
+
+def _uneven(k: int) -> float:
+    """How far probabilities, and what is made of them, are from those they stand for."""
+    return (k + EXP_ROUNDINGS) * UNIT

@@ -135,21 +135,22 @@ def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) ->
     if free:
         b = b - b.mean()
     found = first_that_proves(
-        lambda: _prove(problem, W, b, beta), lambda: _prove(problem, W, b, np.zeros_like(beta))
+        lambda: _prove(problem, W, b, beta, tol),
+        lambda: _prove(problem, W, b, np.zeros_like(beta), tol),
     )
     at_rest = float(problem.c.sum()) * class_value(problem.loss, np.zeros(problem.k), 0)
     if not problem.hard and not found.certificate.primal <= at_rest:  # stopped too early
-        found = _prove(problem, np.zeros_like(W), np.zeros_like(b), found.point.beta)
+        found = _prove(problem, np.zeros_like(W), np.zeros_like(b), found.point.beta, tol)
     if free and problem.k <= MAX_MIDDLE_BIAS_CLASSES and not ties_all_classes(problem, beta):
         W, b, beta = found.point
-        middle = _prove(problem, W, middle_biases(problem, W, b, beta), beta)
+        middle = _prove(problem, W, middle_biases(problem, W, b, beta), beta, tol)
         if middle.certificate.primal <= found.certificate.primal * (1.0 + 1e-9):
             found = middle
     W, b, beta = found.point
-    return lengthened(found, tol, lambda t: _prove(problem, t * W, t * b, beta))
+    return lengthened(found, tol, lambda t: _prove(problem, t * W, t * b, beta, tol))
 
 
-def _prove(problem: MulticlassProblem, W, b, beta) -> Proved:
+def _prove(problem: MulticlassProblem, W, b, beta, tol: float) -> Proved:
     slacks = np.empty((len(problem.y), 2))
-    certificate = certify_classes(problem, W, b, beta, slacks)
+    certificate = certify_classes(problem, W, b, beta, slacks, tol)
     return Proved(ClassPoint(W, b, beta), certificate, slacks=slacks)

@@ -34,7 +34,11 @@ class ManyClassMargin(HardMarginOfRows):
 
     def solved(self, point: ClassPoint) -> ClassPoint | None:
         unit = unit_class_margin(self.problem, point)
-        return unit if certify_classes(self.problem, *unit).holds(self.target) else None
+        return (
+            unit
+            if certify_classes(self.problem, *unit, tol=self.target).holds(self.target)
+            else None
+        )
 
     def disproof(self, point: ClassPoint) -> Separation | None:
         return prove_classes_inseparable(self.problem, point.beta)

@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from ...certify.bias import best_bias
 from ...certify.certificate import Certificate
-from ...certify.conclude import first_that_proves
+from ...certify.conclude import SHARPEST, first_that_proves
 from ...certify.softmax import balanced
 from ...certify.two_class import certify
 from ...problem.class_losses import Softmax
@@ -72,7 +72,7 @@ class SmoothForm(Form):
         return choose(problem)
 
     def finish(self, problem, point: ClassWeights, tol: float) -> Proved:
-        return finish(problem, *point)
+        return finish(problem, *point, tol)
 
     def run(self, name: str, problem, monitor: Monitor, start):
         run = self._newton if name == "newton" else _descent
@@ -167,33 +167,36 @@ def as_softmax(problem: Problem) -> MulticlassProblem:
     return MulticlassProblem(problem.rows, y, 0.5 * problem.c, Softmax(), 2, problem.bias)
 
 
-def finish(problem, W, b) -> Proved:
+def finish(problem, W, b, tol: float = SHARPEST) -> Proved:
     """The best biases for the weights, and the certificate of both."""
     if not (np.isfinite(W).all() and np.isfinite(b).all()):  # overflow: the origin is better
         W, b = np.zeros_like(W), np.zeros_like(b)
     if isinstance(problem, MulticlassProblem):
-        b, certificate = balanced(problem, W, b)
+        b, certificate = balanced(problem, W, b, tol)
         return Proved(ClassWeights(W, b), certificate)
     f = scores(problem.rows, W[0])
     bias = best_bias(problem, f, float(b[0])) if problem.bias else 0.0
-    certificate = _certify_at(problem, W[0], bias, f, bias)
+    certificate = _certify_at(problem, W[0], bias, f, bias, tol)
     return Proved(ClassWeights(W, np.array([bias])), certificate)
 
 
-def certify_logistic(problem: Problem, w: np.ndarray, b: float) -> Certificate:
+def certify_logistic(
+    problem: Problem, w: np.ndarray, b: float, tol: float = SHARPEST
+) -> Certificate:
     """The certificate of (w, b) with multipliers from the margins, α = c σ(−m).
 
     They obey Σ αy = 0 if b is the best bias; for another b they are taken at the best one.
     """
     f = scores(problem.rows, w)
-    return _certify_at(problem, w, b, f, best_bias(problem, f, b) if problem.bias else b)
+    at = best_bias(problem, f, b) if problem.bias else b
+    return _certify_at(problem, w, b, f, at, tol)
 
 
-def _certify_at(problem: Problem, w, b: float, f, at: float) -> Certificate:
+def _certify_at(problem: Problem, w, b: float, f, at: float, tol: float) -> Certificate:
     alpha = problem.c * expit(-problem.y * (f + at))
     return first_that_proves(
-        lambda: certify(problem, w, b, alpha, f),
-        lambda: certify(problem, w, b, np.zeros_like(alpha), f),
+        lambda: certify(problem, w, b, alpha, f, tol),
+        lambda: certify(problem, w, b, np.zeros_like(alpha), f, tol),
     )
 
 

@@ -168,7 +168,7 @@ class SoftmaxDescent:
         """The certificate of the present weights; whether it holds."""
         k = self.problem.k
         W = self.U[:, :k].T.astype(np.float64, order="C")
-        b, certificate = balanced(self.problem, W, self.h[:k].astype(np.float64))
+        b, certificate = balanced(self.problem, W, self.h[:k].astype(np.float64), self.monitor.tol)
         self.unseen = False
         self.gap = certificate.gap
         if certificate.gap < self.best:

@@ -69,8 +69,8 @@ class Two:
     def norm(self, w) -> float:
         return 0.5 * float(w @ w)
 
-    def tally(self, problem: Problem, w, b, alpha) -> Tally:
-        return tally(problem, w, b, alpha)
+    def tally(self, problem: Problem, w, b, alpha, sharp: bool) -> Tally:
+        return tally(problem, w, b, alpha, sharp=sharp)
 
     def summary(self, n: int, d: int) -> str:
         return two_class_summary(self.spec.loss, self.bias, n, d, True)
@@ -118,8 +118,8 @@ class Joint:
     def norm(self, w) -> float:
         return 0.5 * float(np.sum(w * w))
 
-    def tally(self, problem: MulticlassProblem, w, b, alpha) -> Tally:
-        return class_tally(problem, w, b, alpha)
+    def tally(self, problem: MulticlassProblem, w, b, alpha, sharp: bool) -> Tally:
+        return class_tally(problem, w, b, alpha, sharp=sharp)
 
     def summary(self, n: int, d: int) -> str:
         return summary(self.spec.loss, self.k, self.bias, n, d, True)

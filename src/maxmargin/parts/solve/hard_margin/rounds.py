@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from ....core.certify.certificate import Certificate
-from ....core.certify.conclude import Tally, conclude, norms_of
+from ....core.certify.conclude import Tally, as_sharp_as_needed, conclude, norms_of
+from ....core.certify.rounding import Rounding
 from ....core.certify.separability import NotSeparableError
 from ....core.solve.contract import Ending, Monitor, OutOfBudget, settled
 from ....core.solve.threads import one_blas_thread
@@ -32,7 +33,7 @@ from ..many_class.tasks import ClassSpec
 from ..tasks import PartsSolution
 from ..two_class.tasks import BinarySpec
 from .forms import form_of
-from .tasks import HeldRows, Wish, join, look
+from .tasks import HeldRows, Wish, join, look, sure_margin
 
 MAX_HARD_ROUNDS = 200
 # Rows that a round adds: so many for every unknown of two classes, at least and at most.
@@ -300,12 +301,21 @@ class _Rounds:
         """Multipliers of some rows and the margins of all, recomputed from the data."""
         _, nearest = self._ask(w, b, -np.inf)
         closest, form = self.form.closest(b, nearest), self.form
-        found = form.tally(form.problem(kept), w, b, alpha)
-        unheld, short = self.rows - found.rows, (max(0.0, 1.0 - closest), 0.0, 0.0)
-        found += Tally(unheld, 0.0, 0.0, 0.0, 0.0, 0.0, short, 0.0, closest)
         about = form.summary(self.rows, self.parts.n_features)
-        norms = norms_of(w, found.w)
-        return conclude(found, norms, b, form.bias, about, True, method_of(self.parts))
+
+        def prove(sharp: bool) -> Certificate:
+            found = form.tally(form.problem(kept), w, b, alpha, sharp)
+            unheld, short = self.rows - found.rows, (max(0.0, 1.0 - closest), 0.0, 0.0)
+            sure = Rounding(closest=min(self.parts.ask(sure_margin, self.spec, w, b, sharp)))
+            nothing = np.zeros_like(found.price)
+            found += Tally(
+                unheld, 0.0, 0.0, 0.0, 0.0 * found.r, 0.0 * found.w, short, 0.0, closest, nothing,
+                sure,
+            )  # fmt: skip
+            norms, method = norms_of(w, found.w, found.rounding.w), method_of(self.parts, sharp)
+            return conclude(found, norms, b, form.bias, about, True, method)
+
+        return as_sharp_as_needed(prove, self.monitor.tol)
 
     def judge(self, w, b) -> Certificate:
         """The proof for weights somebody gives; the search for multipliers begins near them."""

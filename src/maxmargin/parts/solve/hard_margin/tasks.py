@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from ....core.certify.multiclass import class_tally
+from ....core.certify.two_class import tally
+from ....core.problem.multiclass import MulticlassProblem
 from ....core.rows.class_products import score_chunks
 from ....core.rows.rows import as_rows, scores
 from ....models.validation import canonical
@@ -102,6 +105,17 @@ def look(block: Block, state: Any, spec: BinarySpec | ClassSpec, W, b, wish: Wis
     worst = HeldRows(block.X[index], y[index], index)
     answer = MarginResponse(len(y), int(np.count_nonzero(y >= 0)), nearest, worst, margin[index])
     return state, answer
+
+
+def sure_margin(block: Block, state: Any, spec: BinarySpec | ClassSpec, w, b, sharp: bool):
+    """What no margin of the part is below, whatever rounding did."""
+    problem = spec.pose(block)
+    n = len(problem.y)
+    if isinstance(problem, MulticlassProblem):
+        found = class_tally(problem, w, b, np.zeros((n, problem.k)), sharp=sharp)
+    else:
+        found = tally(problem, w, b, np.zeros(n), sharp=sharp)
+    return state, found.rounding.closest
 
 
 def _two(X, y, alive, w, b):

@@ -105,13 +105,14 @@ def finish(parts: Parts, spec: ClassSpec, cost: float, mean, W, b, tol: float) -
     repair_class_parts(parts, spec)
     if spec.bias:
         b = better_biases(parts, spec, W, b)
-    certificate = prove_class_parts(parts, spec, W, b, mean)
+    certificate = prove_class_parts(parts, spec, W, b, mean, tol)
     at_rest = cost * class_value(spec.loss, np.zeros(spec.k), 0)
     if not certificate.primal <= at_rest:  # stopped too early: no weights are better
         W, b = np.zeros_like(W), np.zeros_like(b)
-        certificate = certify_class_parts(parts, spec, W, b, mean)
+        certificate = certify_class_parts(parts, spec, W, b, mean, tol)
 
     def longer(t: float) -> ProvedWeights:
-        return ProvedWeights(t * W, t * b, certify_class_parts(parts, spec, t * W, t * b, mean))
+        certificate = certify_class_parts(parts, spec, t * W, t * b, mean, tol)
+        return ProvedWeights(t * W, t * b, certificate)
 
     return lengthened(ProvedWeights(W, b, certificate), tol, longer)
