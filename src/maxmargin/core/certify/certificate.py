@@ -74,9 +74,9 @@ class Certificate(Exported):
         """Whether only ``rounding``, or what is no number, is between this and the gap ``tol``."""
         if self.holds(tol) or not self.feasible:
             return False
-        if math.isinf(self.primal) and math.isfinite(self.rounding):
-            return False
-        return not self.gap - self.rounding > tol * abs(self.primal)
+        if not math.isfinite(self.rounding):
+            return True
+        return math.isfinite(self.primal) and not self.gap - self.rounding > tol * abs(self.primal)
 
     def to_dict(self) -> dict:
         return {

@@ -124,16 +124,16 @@ def conclude(
     below = 0.5 * norms.alpha_error + rounding.conjugate
     below += 4.0 * UNIT * (0.5 * norms.w_alpha + abs(tally.conjugate))
     below += SPARE * max(tally.box, 0.0) * abs(tally.mass)  # all multipliers made shorter by it
-    if hard:
-        above += _stretch(tally) * (primal + above)
+    if hard and not tally.closest >= 1.0 - MET:
+        primal = np.inf
+    elif hard:
+        above = _stretched(primal + above, tally) - primal
     if bias:
         residual = float(np.abs(tally.r).max()) / max(tally.mass, TINY)
         below += _imbalance(tally, primal + above, primal - dual + above + below)
     else:
         residual = float(np.abs(b).max())  # there must be none
         above = above if residual == 0.0 else np.inf
-    if hard and tally.closest < 1.0 - MET:
-        primal = np.inf
     return Certificate(
         primal=primal + SPARE * above,
         dual=dual - SPARE * below,
@@ -147,20 +147,25 @@ def conclude(
     )
 
 
-def _stretch(tally: Tally) -> float:
-    """t² − 1 for the t by which (w, b) must be made longer to have a margin of one for certain."""
+def _stretched(primal: float, tally: Tally) -> float:
+    """½‖w‖² of (w, b) made so long that it has a margin of one for certain."""
     least = float(np.minimum(tally.closest, tally.rounding.closest))
     if least >= 1.0:
-        return 0.0
-    return 1.0 / least**2 - 1.0 + 8.0 * UNIT if least > 0.0 else np.inf
+        return primal
+    return primal * (1.0 / least**2 + 8.0 * UNIT) if least > 0.0 else np.inf
 
 
 def _imbalance(tally: Tally, primal: float, gap: float) -> float:
     """What Σ αy ≠ 0 costs, with what rounding may hide of it."""
-    several = np.ndim(tally.r) > 0
+    several, price = np.ndim(tally.r) > 0, np.atleast_1d(tally.price)
+    if several and len(price) > 1 and not price.all():
+        # No row asks for such a class; nothing bounds its score, and nothing may flow into it.
+        if tally.r[price == 0.0].any():
+            return np.inf
+        price = price[price > 0.0]
     rho = float(np.abs(tally.r).sum()) * (1.0 + 4.0 * UNIT) + tally.rounding.r
     rho = 0.5 * rho if several else rho
-    return imbalance(rho, tally.price, tally.rounding, several, primal, gap)
+    return imbalance(rho, float(price.min(initial=np.inf)), tally.rounding, several, primal, gap)
 
 
 def sum_of(proofs: Sequence[Certificate], problem: str) -> Certificate:

@@ -125,7 +125,7 @@ def class_tally(
         )  # fmt: skip
     W_beta = class_combine(problem.rows, problem.k, signed(problem, beta))
     found = sums_tally(problem, sums, beta, residual(problem, beta), W_beta, float(np.ptp(b)))
-    lost = SPARE * ROOT_2 * gamma(n + problem.k + 4) * sums[PULLED]
+    lost = SPARE * ROOT_2 * gamma(n + problem.k + 4) * float(sums[PULLED])
     hidden = 2.0 * gamma(n + problem.k) * found.mass
     reach = float(lengths.max(initial=0.0))
     return replace(found, rounding=found.rounding._replace(w=lost, r=hidden, reach=reach))
@@ -186,7 +186,8 @@ def new_sums() -> np.ndarray:
 def sums_tally(problem: MulticlassProblem, sums, beta: np.ndarray, r, w, apart: float) -> Tally:
     """``apart``: by how much the scores of two classes may differ at the place of w."""
     n, (loss, conjugates, zero, free, bound, box, closest) = len(problem.y), sums[:7].tolist()
-    loss, conjugates, mass = loss + sums[7], conjugates + sums[8], float(beta.sum())
+    loss, conjugates = loss + float(sums[7]), conjugates + float(sums[8])
+    mass = float(beta.sum())
     shared = FEW + 4.0 * (n * UNIT) ** 2  # of a sum with its rests
     rounding = Rounding(
         loss=SPARE * float(sums[9]) + shared * loss,

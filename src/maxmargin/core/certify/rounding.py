@@ -26,7 +26,7 @@ With k classes Σ_c r_c = 0, and the scores of two classes differ by as much at 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -110,14 +110,16 @@ def squared_length_error(length: float, off: float) -> float:
     return off * (2.0 * length + off)
 
 
-def imbalance(rho: float, price: Any, bounds: Rounding, several: bool, primal, gap) -> float:
+def imbalance(
+    rho: float, least: float, bounds: Rounding, several: bool, primal: float, gap: float
+) -> float:
     """What multipliers with |Σ αy| ≤ ρ must be charged; ∞ where nothing bounds it.
 
-    The gap G obeys  G ≤ gap + ρ (A + B √G),  which bounds √G.
+    ``least``: Σ c of the class that has the least.  The gap G obeys  G ≤ gap + ρ (A + B √G),  which
+    bounds √G.
     """
     if rho == 0.0:
         return 0.0
-    least = float(np.min(price, initial=np.inf))
     if not (least > 0.0 and math.isfinite(rho + bounds.reach + bounds.swing + primal + gap)):
         return np.inf
     A = 1.0 + primal / least + bounds.swing

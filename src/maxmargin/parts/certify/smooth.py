@@ -149,6 +149,7 @@ def _two(block: Block, state, w, b, at, scale, asked: Asked, place, sharp: bool)
 def _many(block: Block, state, W, b, at, mend: Mend, asked: Asked, place, sharp: bool):
     """The tally of k classes; ``sharp``: scores and W_α in twice the digits, about ``place``."""
     problem = pose(block, asked)
+    assert isinstance(problem, MulticlassProblem)
     total = _SoftmaxTally(problem, W, b, at, mend)
     first = 0
     for X, y, c in _slices(block, problem):
