@@ -28,6 +28,7 @@ from ...core.solve.contract import Ending, Monitor, OutOfBudget, Point
 from ...core.solve.semismooth import Terms
 from ...core.solve.two_class.lagrangian import KAPPA_GROWTH, NearRows, State, augment
 from ...core.solve.two_class.newton import newton
+from ...core.solve.working_set import WorkingSet, search_in_rounds
 from .plane import HingeTask, Multipliers, StreamPlane
 from .row_buffer import RowBuffer
 from .rows import StreamedRows
@@ -71,7 +72,7 @@ def solve_hinge(rows: StreamedRows, task: HingeTask, sample: RowBuffer | None) -
     search = HingeSearch(rows, task)
     search.begin(sample)
     try:
-        ending = search.loop()
+        ending = search_in_rounds(search, MAX_STREAM_ROUNDS)
     except OutOfBudget as stop:
         ending = stop.ending
     return HingeResult(search.best, search.multipliers, ending)
@@ -98,7 +99,7 @@ def solve_sample(task: HingeTask, sample: RowBuffer) -> tuple[Point, np.ndarray]
     return point, mu
 
 
-class HingeSearch:
+class HingeSearch(WorkingSet):
     """Where the rounds stand."""
 
     def __init__(self, rows: StreamedRows, task: HingeTask):
@@ -108,6 +109,7 @@ class HingeSearch:
         self.multipliers = Multipliers(None, np.zeros(0, dtype=np.int64), np.zeros(0))
         self.reach = np.full(2, np.inf)
         self.buffer: RowBuffer
+        self.idle = 0  # rounds that brought nothing
 
     # --- beginning ------------------------------------------------------------------------
 
@@ -176,21 +178,20 @@ class HingeSearch:
 
     # --- rounds ---------------------------------------------------------------------------
 
-    def loop(self) -> Ending:
-        idle = 0
-        for _ in range(MAX_STREAM_ROUNDS):
-            before = self.primal
-            self._look()
-            if self.monitor.record(self.primal, self.dual):
-                return Ending.REACHED
-            idle = idle + 1 if self.primal >= before * (1.0 - 1e-12) else 0
-            if (
-                idle == MAX_IDLE_ROUNDS or self.buffer.count == 0
-            ):  # too many rows lie on their margin
-                break
-            self._solve_near()
-            self.save()
-        return Ending.STALLED
+    def look(self) -> bool:
+        self.before = self.primal
+        self._look()
+        return self.monitor.record(self.primal, self.dual)
+
+    def choose(self) -> bool:
+        """The pass has chosen; False if too many rows lie on their margin."""
+        self.idle = self.idle + 1 if self.primal >= self.before * (1.0 - 1e-12) else 0
+        return self.idle < MAX_IDLE_ROUNDS and self.buffer.count > 0
+
+    def solve(self) -> bool:
+        self._solve_near()
+        self.save()
+        return True
 
     def _look(self) -> None:
         """Pass over all rows: the objective at ``next``, the rows near their margin there."""

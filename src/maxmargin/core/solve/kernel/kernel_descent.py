@@ -9,6 +9,7 @@ most, half stay from the last one: without these the block undoes what the last 
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from ...certify.bias import best_bias
 from ...kernels.gram_cache import Forgetful, GramCache
 from ...problem.kernelised import KernelProblem
 from ..contract import Ending, Monitor, OutOfBudget
+from ..working_set import WorkingSet, search_in_rounds
 from .pair_steps import pair_steps
 
 # Rows in a block; more where the multipliers between their bounds are many.
@@ -71,27 +73,49 @@ def descend(
     tol: float,
 ) -> Ending:
     """Improve ``point`` in place until primal and dual, as far as f knows, agree to ``tol``."""
-    block = _first(problem, np.random.default_rng(monitor.seed), min(BLOCK_ROWS, cache.capacity))
-    entered = np.zeros(len(problem.y), dtype=np.int64)
     try:
-        while True:
-            monitor.step()
-            _solve_block(problem, cache, point, block)
-            primal, dual = point.bounds(problem)
-            monitor.record(primal, dual)
-            if primal - dual <= tol * abs(primal):
-                return Ending.REACHED
-            between = (point.beta > point.lo) & (point.beta < point.hi) & (point.beta != 0.0)
-            size = (
-                LARGE_BLOCK_ROWS if np.count_nonzero(between) > MIN_LARGE_BLOCK_FREE else BLOCK_ROWS
-            )
-            block, violation = _next(problem, point, block, entered, min(size, cache.capacity))
-            if violation <= VIOLATION_ROUNDING * max(1.0, float(np.abs(point.f).max())):
-                return Ending.STALLED
+        return search_in_rounds(_Blocks(problem, monitor, cache, point, tol), sys.maxsize)
     except OutOfBudget as over:
         return over.ending
     except KeyboardInterrupt:
         return Ending.INTERRUPTED
+
+
+class _Blocks(WorkingSet):
+    """The present block, and when every row last entered one."""
+
+    def __init__(
+        self, problem: KernelProblem, monitor: Monitor, cache, point: DualPoint, tol: float
+    ):
+        self.problem, self.monitor, self.cache = problem, monitor, cache
+        self.point, self.tol = point, tol
+        self.block: np.ndarray | None = None
+        self.entered = np.zeros(len(problem.y), dtype=np.int64)
+
+    def look(self) -> bool:
+        if self.block is None:
+            return False
+        primal, dual = self.point.bounds(self.problem)
+        self.monitor.record(primal, dual)
+        return primal - dual <= self.tol * abs(primal)
+
+    def choose(self) -> bool:
+        problem, point = self.problem, self.point
+        if self.block is None:
+            size = min(BLOCK_ROWS, self.cache.capacity)
+            self.block = _first(problem, np.random.default_rng(self.monitor.seed), size)
+            return True
+        between = (point.beta > point.lo) & (point.beta < point.hi) & (point.beta != 0.0)
+        many = np.count_nonzero(between) > MIN_LARGE_BLOCK_FREE
+        size = min(LARGE_BLOCK_ROWS if many else BLOCK_ROWS, self.cache.capacity)
+        self.block, violation = _next(problem, point, self.block, self.entered, size)
+        return violation > VIOLATION_ROUNDING * max(1.0, float(np.abs(point.f).max()))
+
+    def solve(self) -> bool:
+        assert self.block is not None
+        self.monitor.step()
+        _solve_block(self.problem, self.cache, self.point, self.block)
+        return True
 
 
 def _first(problem: KernelProblem, rng, size: int) -> np.ndarray:

@@ -17,6 +17,7 @@ from ...problem.problem import Problem
 from ...rows.rows import AnyRows, combine, scores, shape, size_of, take
 from ..contract import Best, Ending, Monitor, Point
 from ..semismooth import Terms, exact_step
+from ..working_set import WorkingSet, search_in_rounds
 from .lagrangian import KAPPA_GROWTH, HingeLine, NearRows, State, augment
 
 MAX_WORKING_SET_ROUNDS = 100
@@ -43,31 +44,59 @@ def solve_in_rounds(
 
     ``reach`` guesses how far a row's slack may still move.
     """
-    n, d = problem.shape
-    here = _Front(problem, mu, w, b)
-    here.alpha = None if start is None else np.clip(start.alpha, 0.0, problem.c)
-    pull = _Pull(problem.rows, mu)
-    most = n // ROWS_PER_COPIED_ROW if size_of(problem.rows) > LARGE_DATA_VALUES else n // 2
-    few = min(n, max(1000, ROUND_ROWS_PER_COLUMN * (d + 1)))
-    size = max(few, n // ROWS_PER_COPIED_ROW, min(most, here.count(reach)))
-    least = fewest = min(few, max(500, 4 * (d + 1)))
-    gap, kappa = COLD_START_GAP, 0.0
-    if start is not None and start.alpha.any():
-        gap, kappa = WARM_START_GAP, WARM_KAPPA * KAPPA_GROWTH
-    for _ in range(MAX_WORKING_SET_ROUNDS):
-        target = max(ROUND_TOL_SHARE * gap, 0.2 * monitor.tol)
-        state, near, kappa = _round(here, pull, monitor, best, size, kappa, target)
-        moved, t = here.move(state, near)
+    search = _Rounds(_Front(problem, mu, w, b), monitor, best, start, reach)
+    return search_in_rounds(search, MAX_WORKING_SET_ROUNDS)
+
+
+class _Rounds(WorkingSet):
+    """How many rows a round takes, and how well it is solved."""
+
+    def __init__(self, here: _Front, monitor: Monitor, best: Best, start, reach: float):
+        self.here, self.monitor, self.best = here, monitor, best
+        problem = here.problem
+        n, d = problem.shape
+        here.alpha = None if start is None else np.clip(start.alpha, 0.0, problem.c)
+        self.pull = _Pull(problem.rows, here.mu)
+        large = size_of(problem.rows) > LARGE_DATA_VALUES
+        self.most = n // ROWS_PER_COPIED_ROW if large else n // 2
+        self.few = min(n, max(1000, ROUND_ROWS_PER_COLUMN * (d + 1)))
+        self.size = max(self.few, n // ROWS_PER_COPIED_ROW, min(self.most, here.count(reach)))
+        self.least = self.fewest = min(self.few, max(500, 4 * (d + 1)))
+        self.gap, self.kappa = COLD_START_GAP, 0.0
+        if start is not None and start.alpha.any():
+            self.gap, self.kappa = WARM_START_GAP, WARM_KAPPA * KAPPA_GROWTH
+        self.found: tuple[State, np.ndarray] | None = None
+
+    def look(self) -> bool:
+        if self.found is None:
+            return False
+        here, best = self.here, self.best
+        self.moved, self.step = here.move(*self.found)
         best.offer_primal(here.primal, here.w, here.b)
-        if monitor.record(best.primal, best.dual):
-            return Ending.REACHED
-        gap = min(COLD_START_GAP, max(0.0, best.primal - best.dual) / best.primal)
-        if t == 1.0:
-            fewest = max(least, fewest // 2)
-            size = max(fewest, min(most, here.count(ROUND_MOVE_DECAY * _most(moved))))
+        return self.monitor.record(best.primal, best.dual)
+
+    def choose(self) -> bool:
+        """How many rows; which ones follows from their slacks."""
+        if self.found is None:
+            return True
+        here, best = self.here, self.best
+        self.gap = min(COLD_START_GAP, max(0.0, best.primal - best.dual) / best.primal)
+        if self.step == 1.0:
+            self.fewest = max(self.least, self.fewest // 2)
+            near = here.count(ROUND_MOVE_DECAY * _most(self.moved))
+            self.size = max(self.fewest, min(self.most, near))
         else:  # more rows; beyond the most only if hardly a step was possible
-            size = fewest = min(max(few, most) if t > 0.05 else n, 2 * len(near))
-    return Ending.STALLED
+            most = max(self.few, self.most) if self.step > 0.05 else len(here.z)
+            self.size = self.fewest = min(most, 2 * len(self.found[1]))
+        return True
+
+    def solve(self) -> bool:
+        target = max(ROUND_TOL_SHARE * self.gap, 0.2 * self.monitor.tol)
+        state, near, self.kappa = _round(
+            self.here, self.pull, self.monitor, self.best, self.size, self.kappa, target
+        )
+        self.found = state, near
+        return True
 
 
 class _Front:

@@ -27,6 +27,7 @@ from ....core.certify.rounding import Rounding
 from ....core.certify.separability import NotSeparableError
 from ....core.solve.contract import Ending, Monitor, OutOfBudget, settled
 from ....core.solve.threads import one_blas_thread
+from ....core.solve.working_set import WorkingSet, search_in_rounds
 from ...certify.two_class import method_of
 from ...parts import Block, Parts, need_weight
 from ..many_class.tasks import ClassSpec
@@ -117,7 +118,7 @@ def _size(kept: HeldRows) -> tuple[int, int]:
     return len(kept.y), kept.nbytes
 
 
-class _Rounds:
+class _Rounds(WorkingSet):
     """Where the search stands."""
 
     kept: HeldRows
@@ -136,6 +137,7 @@ class _Rounds:
         self.best: tuple[Any, Any] = self.form.origin(d)
         self.support: tuple[HeldRows, np.ndarray] | None = None
         self.solver, self.rows = "", 0
+        self.ending: Ending | None = None  # of the last solution of S
 
     # --- rounds -----------------------------------------------------------------------------
 
@@ -147,25 +149,35 @@ class _Rounds:
                 free = bool(self.form.bias)
                 need_weight(np.bincount(start.y, minlength=self.form.k), 2 if free else 1)
             self.kept, self.alpha = start, np.zeros((len(start.y), *self.form.each))
-            for _ in range(MAX_HARD_ROUNDS):
-                self.monitor.step()
-                ending = self._solve()
-                w, b, _ = self.point
-                more, nearest = self._ask(w, b, 1.0 - JOIN_TOL * self.monitor.tol)
-                self._offer(nearest)
-                if np.isfinite(self.primal) and self.monitor.record(self.primal, self.dual):
-                    return Ending.REACHED
-                if ending not in (Ending.REACHED, Ending.STALLED):
-                    return ending
-                if not self._join(more) and not self._sharpen():
-                    return Ending.STALLED
+            return search_in_rounds(self, MAX_HARD_ROUNDS)
         except OutOfBudget as stop:
             return stop.ending
         except KeyboardInterrupt:
             if self.support is None:
                 raise
             return Ending.INTERRUPTED
-        return Ending.STALLED
+
+    def look(self) -> bool:
+        """How all rows fare at the optimum of S, and the rows that fall short of their margin."""
+        if self.ending is None:
+            return False
+        w, b, _ = self.point
+        self.short, nearest = self._ask(w, b, 1.0 - JOIN_TOL * self.monitor.tol)
+        self._offer(nearest)
+        return bool(np.isfinite(self.primal)) and self.monitor.record(self.primal, self.dual)
+
+    def choose(self) -> bool:
+        """The rows that fall short join S."""
+        if self.ending is None:
+            return True
+        if self.ending not in (Ending.REACHED, Ending.STALLED):
+            raise OutOfBudget(self.ending)
+        return self._join(self.short) or self._sharpen()
+
+    def solve(self) -> bool:
+        self.monitor.step()
+        self.ending = self._solve()
+        return True
 
     def _solve(self) -> Ending:
         """The hard margin of the rows in hand."""

@@ -25,6 +25,7 @@ from ....core.problem.multiclass import MulticlassProblem
 from ....core.rows.rows import as_rows
 from ....core.solve.contract import Ending, Monitor, OutOfBudget
 from ....core.solve.many_class.form import solve_classes
+from ....core.solve.working_set import WorkingSet, search_in_rounds
 from ...parts import Parts
 from ..tasks import ask, ask_total
 from .cells import (
@@ -77,7 +78,7 @@ class Small(NamedTuple):
     bounds: bool
 
 
-class NearSearch:
+class NearSearch(WorkingSet):
     """The rows held, the best weights so far, and the bounds."""
 
     def __init__(
@@ -99,6 +100,7 @@ class NearSearch:
         self.told = False  # whether its solution was told to the parts
         self.model = -np.inf  # the small problem's objective at its solution
         self.beta = np.zeros((0, spec.k))
+        self.idle = 0  # rounds that brought nothing
 
     def _start(self, W: np.ndarray, b: np.ndarray, standing: DualSums) -> None:
         """Begin at the weights and with the dual of multipliers the parts hold."""
@@ -115,7 +117,8 @@ class NearSearch:
         asked where all rows come here.
         """
         try:
-            ending = self._rounds() if self._begin(start) else Ending.STALLED
+            begun = self._begin(start)
+            ending = search_in_rounds(self, MAX_SEARCH_ROUNDS) if begun else Ending.STALLED
         except OutOfBudget as stop:
             ending = stop.ending
         except KeyboardInterrupt:
@@ -156,32 +159,33 @@ class NearSearch:
         self.reach = float(np.sqrt(unsure) * np.median(_width(X, self.W, self.b)))
         return True
 
-    def _rounds(self) -> Ending:
-        idle = 0
-        for _ in range(MAX_SEARCH_ROUNDS):
-            before = self.primal, self.dual
-            cells, last = self._look()
-            gap = (self.primal - self.dual) / self.primal
-            if gap <= STOP_SHARE * self.monitor.tol:
-                return Ending.REACHED
-            if last > before[0]:  # rows and cells that matter are those of the best point
-                self.W, self.b = self.W_best, self.b_best
-                cells, _ = self._look()
-            small = self._pose(cells)
-            if not small.bounds and self._quota() < self.parts.n_features:
-                break  # no more rows can be held
-            W, b = self.W, self.b
-            self._solve(small, self._tolerance(small, gap, last))
-            self.reach = NEXT_MOVE * float(
-                np.quantile(_width(self._rows()[0], self.W - W, self.b - b), MOVED_QUANTILE)
-            )
-            better = (
-                self.primal < before[0] * (1.0 - 0.1 * self.monitor.tol) or self.dual > before[1]
-            )
-            idle = 0 if better else idle + 1
-            if idle == MAX_IDLE_ROUNDS:
-                break
-        return Ending.STALLED
+    def look(self) -> bool:
+        """Every part at the present weights; at the best ones again, where these are not."""
+        self.before = self.primal, self.dual
+        self.cells, self.last = self._look()
+        self.gap = (self.primal - self.dual) / self.primal
+        if self.gap <= STOP_SHARE * self.monitor.tol:
+            return True
+        if self.last > self.before[0]:  # rows and cells that matter are those of the best point
+            self.W, self.b = self.W_best, self.b_best
+            self.cells, _ = self._look()
+        return False
+
+    def choose(self) -> bool:
+        """Rows held and cells; False if no more rows can be held."""
+        self.posed = self._pose(self.cells)
+        return self.posed.bounds or self._quota() >= self.parts.n_features
+
+    def solve(self) -> bool:
+        """Solve them; False after too many rounds that brought nothing."""
+        W, b = self.W, self.b
+        self._solve(self.posed, self._tolerance(self.posed, self.gap, self.last))
+        moved = _width(self._rows()[0], self.W - W, self.b - b)
+        self.reach = NEXT_MOVE * float(np.quantile(moved, MOVED_QUANTILE))
+        primal, dual = self.before
+        better = self.primal < primal * (1.0 - 0.1 * self.monitor.tol) or self.dual > dual
+        self.idle = 0 if better else self.idle + 1
+        return self.idle < MAX_IDLE_ROUNDS
 
     def _look(self) -> tuple[ClassCells, float]:
         """One question: the cells at W and the objective there; keeps rows and the best weights."""
