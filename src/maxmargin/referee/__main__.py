@@ -90,7 +90,7 @@ def read(model: str, data: str, target: str | None):
 
     fitted = with_columns(load(model))
     own = fitted.target if fitted.is_table else target
-    rows = read_labelled(data, own, fitted.summary.get("weights"), None)
+    rows = read_labelled(data, own, fitted.summary.get("weights"), fitted.form())
     if fitted.is_table and fitted.preparation.missing == "drop":
         rows = without_missing(rows, list(fitted.preparation.types()))
     trained = fitted.summary.get("rows")

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from .fit_options import Category, Decimal, Drop, Number, Text
+from .fit_options import Category, Decimal, Drop, Header, MissingWords, Number, Text
 from .interrupt import cautiously
 from .options import AsJson, Format, Report, Rows, Target
 from .output import check_outputs, write_page
-from .run import check_named, command_line, print_json, reading
+from .run import check_named, command_line, print_json, reading, said_of
 
 CONSOLE_WIDTH = 130
 COMPARISON_COLUMNS = {
@@ -42,7 +42,9 @@ def compare(
     category: Category = None,
     text: Text = None,
     number: Number = None,
-    decimal: Decimal = ".",
+    decimal: Decimal = "auto",
+    na: MissingWords = None,
+    header: Header = None,
     format: Format = None,
     report: Report = None,
     as_json: AsJson = False,
@@ -64,7 +66,7 @@ def compare(
     from ..workflow.rows import MemoryRows
 
     check_outputs({"--report": report}, {"the data": data})
-    rows = read_labelled(data, target, None, format, reading(as_json))
+    rows = read_labelled(data, target, None, said_of(format, na, header), reading(as_json))
     named = tuple(drop or ()), tuple(category or ()), tuple(text or ())
     numbers = tuple(number or ())
     check_named(rows, [name for names in (*named, numbers) for name in names])

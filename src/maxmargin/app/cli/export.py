@@ -60,7 +60,7 @@ def _rows(fitted, data: str):
     from ...parts.files.source import find_source
     from ...parts.files.tables import check_columns, read_table
 
-    source = find_source(data)
+    source = find_source(data, fitted.form())
     fitted.check_kind(source)
     if not source.is_table:
         return read_matrix(source, fitted.preparation.base)[0]

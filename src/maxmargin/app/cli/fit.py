@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -17,12 +17,14 @@ from .fit_options import (
     Drop,
     Folds,
     Format,
+    Header,
     Holdout,
     Kernel,
     MaxSeconds,
     Memory,
     Method,
     Missing,
+    MissingWords,
     Multiclass,
     NoReport,
     Number,
@@ -43,7 +45,10 @@ from .fit_options import (
 )
 from .interrupt import cautiously
 from .output import page_of, write_fit
-from .run import check_named, print_json, reading
+from .run import check_named, print_json, reading, said_of
+
+if TYPE_CHECKING:
+    from ...parts.files.form import FileForm
 
 
 def fit(
@@ -54,7 +59,9 @@ def fit(
     category: Category = None,
     text: Text = None,
     number: Number = None,
-    decimal: Decimal = ".",
+    decimal: Decimal = "auto",
+    na: MissingWords = None,
+    header: Header = None,
     text_as: TextAs = "tfidf",
     missing: Missing = "fill",
     scale: Scale = True,
@@ -113,7 +120,7 @@ def fit(
     )  # fmt: skip
     if test is not None and holdout:
         raise ValueError("--test and --holdout both say what to judge on. Use one of them.")
-    files = FileOptions(data, target, weights, format, test)
+    files = FileOptions(data, target, weights, said_of(format, na, header), test)
     page = page_of(out, report, no_report, files.read())
     if memory is not None or resume:
         fitted = _in_pieces(files, plan, choices, holdout, memory, resume, out)
@@ -137,7 +144,7 @@ class FileOptions(NamedTuple):
     data: str | None
     target: str | None
     weights: str | None
-    format: str | None
+    format: FileForm
     test: str | None
 
     def read(self) -> dict[str, str | None]:
@@ -160,7 +167,7 @@ def _in_memory(files: FileOptions, demo: str, plan, choices, holdout: float, on_
     check_named(labelled, [*choices.drop, *choices.category, *choices.text, *choices.number])
     fitted = fit_table(labelled, plan, choices, holdout=holdout)
     if files.test is not None:
-        judge_table(fitted, read_like(files.test, fitted.model, files.format, on_read))
+        judge_table(fitted, read_like(files.test, fitted.model, files.format.format, on_read))
     return fitted
 
 
@@ -179,10 +186,12 @@ def _in_pieces(files: FileOptions, plan, choices, holdout: float, memory, resume
     if is_special(out):
         raise ValueError(f"--memory keeps its work beside --out: {out} must then be a file.")
     kept = out.with_name(out.name + ".resume")
-    data, *others = files
     try:
         with cautiously():  # Ctrl-C must leave time to remove the cache
-            return fit_files(data, plan, choices, memory, kept, resume, *others)
+            return fit_files(
+                files.data, plan, choices, memory, kept, resume,
+                files.target, files.weights, files.format, files.test,
+            )  # fmt: skip
     except KeyboardInterrupt:
         if kept.exists():
             typer.echo(

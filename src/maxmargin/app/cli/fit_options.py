@@ -55,7 +55,26 @@ Number = Annotated[
 ]
 Decimal = Annotated[
     str,
-    typer.Option(help="Decimal mark of numbers: . or a comma.", rich_help_panel=COLUMNS_PANEL),
+    typer.Option(
+        help="Decimal mark of numbers: . or a comma; auto looks.", rich_help_panel=COLUMNS_PANEL
+    ),
+]
+MissingWords = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--na",
+        help="Word for a missing value, instead of ?, -, NA, N/A, null, nan. An empty cell always "
+        "is one.",
+        rich_help_panel=COLUMNS_PANEL,
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="The first line names the columns, or is a row. [default: as it looks]",
+        rich_help_panel=COLUMNS_PANEL,
+    ),
 ]
 TextAs = Annotated[
     str, typer.Option(help="Words as tfidf or as counts.", rich_help_panel=COLUMNS_PANEL)

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from .fit_options import Decimal, Number
+from .fit_options import Decimal, Header, MissingWords, Number
 from .interrupt import cautiously
 from .options import AsJson, Basis, Format, Report, Rows, Target
 from .output import check_outputs, write_page
-from .run import check_named, command_line, print_json, reading
+from .run import check_named, command_line, print_json, reading, said_of
 
 PATH_COLUMNS = ("C", "training_error", "n_support", "margin", "norm", "objective", "gap", "seconds")
 
@@ -23,7 +23,9 @@ def path(
     scale: Annotated[bool, typer.Option(help="Divide numbers by their deviation.")] = True,
     basis: Basis = None,
     number: Number = None,
-    decimal: Decimal = ".",
+    decimal: Decimal = "auto",
+    na: MissingWords = None,
+    header: Header = None,
     format: Format = None,
     report: Report = None,
     as_json: AsJson = False,
@@ -46,7 +48,7 @@ def path(
 
     check_word("--method", method, ("svm", "logistic"))
     check_outputs({"--report": report}, {"the data": data})
-    rows = read_labelled(data, target, None, format, reading(as_json))
+    rows = read_labelled(data, target, None, said_of(format, na, header), reading(as_json))
     choices = Choices(scale=scale, number=tuple(number or ()), decimal=decimal)
     check_named(rows, list(choices.number))
     trained = MemoryRows(rows, choices, basis)

@@ -49,7 +49,7 @@ def predict(
 
     check_outputs({"--out": out}, {"the model": model, "the data": data})
     fitted = with_columns(load(model))
-    source = find_source(data, format)
+    source = find_source(data, fitted.form(format))
     notes = UnexpectedValues()
     batches = stream(fitted, source, list(keep or ()), every, notes)
     rows = 0

@@ -11,11 +11,15 @@ import sys
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
 import typer
 
 from .interrupt import INTERRUPTED_EXIT_CODE, ignore, message
 from .postpone import import_sklearn
+
+if TYPE_CHECKING:
+    from ...parts.files.form import FileForm
 
 BYTES_PER_MEGABYTE = 1e6
 # The arguments of the command that is running; ``main`` sets them.
@@ -52,6 +56,14 @@ def check_named(labelled, names: list[str]) -> None:
         raise ValueError("--drop, --category, --text and --number name columns of a table.")
     if names:
         check_columns(names, labelled.rows.schema.names, labelled.name)
+
+
+def said_of(format: str | None, na: list[str] | None, header: bool | None) -> FileForm:
+    """What the user says of a file."""
+    from ...parts.files.form import MISSING_WORDS, FileForm
+
+    missing = MISSING_WORDS if na is None else ("", *(word for word in na if word))
+    return FileForm(format, missing, header)
 
 
 def use_threads(count: int | None) -> None:

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from .fit_options import Decimal, Number
+from .fit_options import Decimal, Header, MissingWords, Number
 from .options import AsJson, Basis, Format, Rows, Target
-from .run import check_named, print_json, reading
+from .run import check_named, print_json, reading, said_of
 
 
 def separable(
@@ -17,7 +17,9 @@ def separable(
     scale: Annotated[bool, typer.Option(help="Measure the margin in standard deviations.")] = True,
     basis: Basis = None,
     number: Number = None,
-    decimal: Decimal = ".",
+    decimal: Decimal = "auto",
+    na: MissingWords = None,
+    header: Header = None,
     format: Format = None,
     as_json: AsJson = False,
 ) -> None:
@@ -33,7 +35,7 @@ def separable(
     from ...parts.files.training import read_labelled
     from ..workflow.rows import MemoryRows
 
-    rows = read_labelled(data, target, None, format, reading(as_json))
+    rows = read_labelled(data, target, None, said_of(format, na, header), reading(as_json))
     choices = Choices(scale=scale, number=tuple(number or ()), decimal=decimal)
     check_named(rows, list(choices.number))
     trained = MemoryRows(rows, choices, basis)

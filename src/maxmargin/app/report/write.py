@@ -92,7 +92,7 @@ def _fitted(result, X, y, name: str) -> Fitted:
         tuning, result = _tuning(result), result.plain()
     model: TableModel = with_columns(result)
     y = np.asarray(y)
-    rows: Any = _as_data(X, model.is_table, getattr(model.preparation, "base", None))
+    rows: Any = _as_data(X, model)
     data = Labelled(name, rows, y, model.target)
     odd = UnexpectedValues()
     Z = model.features(X, odd)

@@ -22,7 +22,7 @@ def worst(model_file: str, data_file: str) -> dict:
     from ..store.files import load
 
     model = load(model_file)
-    data = read_labelled(data_file, model.target if model.is_table else None, None, None)
+    data = read_labelled(data_file, model.target if model.is_table else None, None, model.form())
     X = model.features(data.rows)
     f = model.model.decision_function(X)
     classes = model.model.classes_

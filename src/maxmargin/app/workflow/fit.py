@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import __version__
 from ...parts.files.columns import UnexpectedValues
+from ...parts.files.form import FileForm, as_form
 from ...parts.files.model import TableModel
 from ...parts.files.preparation import Choices
 from ...parts.files.training import Labelled
@@ -78,7 +79,7 @@ def judge_table(fitted: Fitted, test: Labelled) -> None:
 
 def fit_files(
     data, plan: Plan, choices: Choices, memory, checkpoint: Path, resume: bool = False,
-    target: str | None = None, weights: str | None = None, format: str | None = None,
+    target: str | None = None, weights: str | None = None, format: str | FileForm | None = None,
     test: str | None = None,
 ) -> Fitted:  # fmt: skip
     """Fit ``plan``'s method to a file or a folder of files within ``memory``.
@@ -95,7 +96,7 @@ def fit_files(
     ) as rows:
         result = fit_rows(rows, plan, began)
     if test is not None:
-        result.judge(*test_batches(result.model, test, format, memory))
+        result.judge(*test_batches(result.model, test, as_form(format).format, memory))
     return result
 
 
@@ -176,6 +177,8 @@ def summary_of(result: Fitted, method: str, classes: list | None = None) -> dict
         "seconds": dict(result.seconds),
         "notes": result.notes,
     }
+    if result.data.form:
+        summary["form"] = dict(result.data.form)
     if result.tuning is not None:
         summary["tuning"] = result.tuning.to_dict()
     if hasattr(estimator, "margin_"):

@@ -69,6 +69,7 @@ class MemoryRows(TrainingRows):
     def __init__(self, data: Labelled, choices: Choices, basis: str | None = None):
         self.missing = {}
         learned: list[str] = []
+        choices = choices.for_decimal(data.form.get("decimal", "."))
         if data.is_table:
             features = [name for name in data.rows.schema.names if name not in choices.drop]
             if choices.missing == "drop":

@@ -92,6 +92,7 @@ class StreamRows(TrainingRows):
             weight = table.column(source.weights).cast(pa.float64()).to_numpy()
         table = table.select([column.name for column in self.preparation.columns])
         data = Labelled(source.name, table, y, source.target, weight, numbers=numbers)
+        data.form = opened.form
         return data, self.preparation(table, UnexpectedValues())
 
     def tuning_rows(self, seed: int) -> TuningRows:

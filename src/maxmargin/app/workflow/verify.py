@@ -56,7 +56,7 @@ def _in_memory(model: TableModel, data, target, format, on_read) -> ClaimRows:
     from ...parts.files.training import read_labelled, without_missing
 
     own, weights = model.target if model.is_table else target, model.summary.get("weights")
-    rows = read_labelled(data, own, weights, format, on_read)
+    rows = read_labelled(data, own, weights, model.form(format), on_read)
     if _drops(model):
         rows = without_missing(rows, list(model.preparation.types()))
     X = model.features(rows.rows)

@@ -12,6 +12,7 @@ import numpy as np
 
 from .basis import Basis
 from .columns import Number, UnexpectedValues
+from .form import FileForm
 from .preparation import MatrixPreparation, Preparation
 from .source import Source
 
@@ -56,6 +57,20 @@ class TableModel:
             here, there = ("table", "matrix") if source.is_table else ("matrix", "table")
             raise ValueError(f"{source.name} is a {here}, but the model was fitted to a {there}.")
 
+    def form(self, format: str | None = None) -> FileForm:
+        """How a text file like that of the training data is written."""
+        if not self.is_table:
+            return FileForm(format)
+        written = self.summary.get("form", {})
+        missing = written.get("missing")
+        return FileForm(
+            format,
+            None if missing is None else tuple(missing),
+            names=tuple(written.get("names", ())),
+            known=frozenset(self.preparation.types()),
+            target=self.target,
+        )
+
     @cached_property
     def feature_names(self) -> list[str]:
         names = self.preparation.names()
@@ -68,7 +83,7 @@ class TableModel:
 
     def prepared(self, data, notes: UnexpectedValues | None = None):
         """The columns as numbers, before any change of basis."""
-        rows = _as_data(data, self.is_table, getattr(self.preparation, "base", None))
+        rows = _as_data(data, self)
         return self.preparation(rows, UnexpectedValues() if notes is None else notes)
 
     def predict(self, data) -> np.ndarray:
@@ -136,7 +151,7 @@ def row_titles(model, rows: int) -> list[str]:
     return duels if len(duels) == rows else [str(row) for row in range(rows)]
 
 
-def _as_data(data, is_table: bool, base: int | None):
+def _as_data(data, model: TableModel):
     """An Arrow table, or a matrix, from whatever the user has."""
     import os
 
@@ -149,9 +164,10 @@ def _as_data(data, is_table: bool, base: int | None):
         from .source import find_source
         from .tables import read_table
 
-        source = find_source(os.fspath(data))
+        source = find_source(os.fspath(data), model.form())
+        base = getattr(model.preparation, "base", None)
         return read_table(source) if source.is_table else read_matrix(source, base)[0]
-    if not is_table:
+    if not model.is_table:
         return data
     if hasattr(data, "to_arrow"):
         return data.to_arrow()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ class Choices:
     decimal: str = "."
 
     def __post_init__(self):
-        if self.decimal not in (".", ","):
+        if self.decimal not in (".", ",", "auto"):
             raise ValueError(f"--decimal must be . or , and not {self.decimal!r}.")
         twice = set(self.number) & {*self.drop, *self.category, *self.text}
         if twice:
@@ -38,6 +38,10 @@ class Choices:
                 "--number makes missing values of words, which --missing drop does not see. Use "
                 "--missing fill or --missing refuse."
             )
+
+    def for_decimal(self, found: str) -> Choices:
+        """With the decimal mark found in the file, unless one was named."""
+        return replace(self, decimal=found) if self.decimal == "auto" else self
 
     def reads_numerals(self, name: str, kind: str) -> bool:
         """Whether a column of this kind is read as words, for the numbers among them."""

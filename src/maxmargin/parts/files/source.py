@@ -15,6 +15,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .form import (
+    FileForm,
+    as_form,
+    column_names,
+    delimiter_of,
+    first_cells,
+    has_decimal_commas,
+    missing_words,
+)
 from .limits import MemoryNeed, check_unpacked
 
 FORMATS = {
@@ -54,6 +63,22 @@ class Source:
     delimiter: str = ","
     stream: Any = None
     on_read: ReadCallback | None = None
+    missing: tuple[str, ...] | None = None  # words of a text file that stand for no value
+    names: tuple[str, ...] | None = None  # of columns whose file has no header
+    decimal: str = "."
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was understood that the file does not say."""
+        told = []
+        if self.names is not None:
+            told.append(
+                f"{self.name} has no header, its first line looks like data: its columns are "
+                f"called {self.names[0]} to {self.names[-1]} (--header: the first line names them)"
+            )
+        if self.decimal == ",":
+            told.append(f"{self.name} has decimal commas (--decimal . reads points)")
+        return told
 
     @property
     def name(self) -> str:
@@ -148,12 +173,13 @@ class UnpackedFile(io.RawIOBase):
 
 
 def find_source(
-    path: Path | str, format: str | None = None, on_read: ReadCallback | None = None
+    path: Path | str, format: str | FileForm | None = None, on_read: ReadCallback | None = None
 ) -> Source:
     """What kind of file this is, by its name, else by its first bytes.
 
-    ``-`` is standard input.  ``on_read(done, size)`` is told the bytes read as they are read, and
-    how many there are where that is known.
+    ``-`` is standard input.  ``format``: what is said of it, where it does not tell.
+    ``on_read(done, size)`` is told the bytes read as they are read, and how many there are where
+    that is known.
     """
     if str(path) == "-":
         stream = sys.stdin.buffer
@@ -161,7 +187,7 @@ def find_source(
             stream = io.BufferedReader(stream)
         glance = stream.peek(_GLANCE_BYTES)
         _refuse_device(stream, glance, "standard input")
-        found = _recognised(None, glance, [], format, stream)
+        found = _recognised(None, glance, [], as_form(format), stream)
         return replace(found, on_read=on_read)
     path = Path(path)
     if path.is_dir():
@@ -171,7 +197,8 @@ def find_source(
     with path.open("rb") as file:
         glance = file.read(_GLANCE_BYTES)
         _refuse_device(file, glance, str(path))
-    found = _recognised(path, glance, [s.lower() for s in path.suffixes], format, None)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    found = _recognised(path, glance, suffixes, as_form(format), None)
     return replace(found, on_read=on_read)
 
 
@@ -185,7 +212,7 @@ def _refuse_device(file, glance: bytes, name: str) -> None:
         raise ValueError(f"{name} is a device, not a file with rows. Name a file.")
 
 
-def _recognised(path, glance: bytes, suffixes: list[str], format: str | None, stream) -> Source:
+def _recognised(path, glance: bytes, suffixes: list[str], form: FileForm, stream) -> Source:
     name = "standard input" if path is None else str(path)
     if not glance:
         raise ValueError(f"{name} is empty.")
@@ -197,11 +224,24 @@ def _recognised(path, glance: bytes, suffixes: list[str], format: str | None, st
     if compression is not None:
         glance = _decompressed(glance, compression)
     inner = suffixes[-2] if compression and len(suffixes) > 1 else (suffixes or [""])[-1]
-    format = format or FORMATS.get(inner) or _guess(glance)
+    format = form.format or FORMATS.get(inner) or _guess(glance)
     if not glance.strip():
         raise ValueError(f"{name} is empty.")
-    delimiter = "\t" if format == "tsv" else _delimiter(glance)
-    return Source(path, format, compression, delimiter, stream)
+    delimiter = "\t" if format == "tsv" else delimiter_of(glance)
+    found = Source(path, format, compression, delimiter, stream)
+    return _seen(found, form, glance) if format in ("csv", "tsv") else found
+
+
+def _seen(source: Source, form: FileForm, glance: bytes) -> Source:
+    """How the text is written, as far as its beginning tells."""
+    rows = first_cells(glance, source.delimiter, len(glance) < _GLANCE_BYTES)
+    names = column_names(form, rows)
+    return replace(
+        source,
+        missing=missing_words(form, rows),
+        names=None if names is None else tuple(names),
+        decimal="," if has_decimal_commas(rows, source.delimiter) else ".",
+    )
 
 
 def _decompressed(glance: bytes, compression: str) -> bytes:
@@ -227,12 +267,6 @@ def _guess(glance: bytes) -> str:
     if lines and _SVMLIGHT_LINE.match(lines[0].strip()):
         return "svmlight"
     return "tsv" if lines and lines[0].count(b"\t") > lines[0].count(b",") else "csv"
-
-
-def _delimiter(glance: bytes) -> str:
-    """Comma, or the semicolon or tab that the header uses instead."""
-    header = re.sub(rb'"[^"]*"', b"", glance.split(b"\n", 1)[0])
-    return max(",;\t", key=lambda mark: (header.count(mark.encode()), -",;\t".index(mark)))
 
 
 def _similar(path: Path) -> str:

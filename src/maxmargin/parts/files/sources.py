@@ -21,6 +21,7 @@ from ...models.validation import refuse_masked
 from .arrays import Npy, Npz
 from .columns import kind_of
 from .fingerprints import FileFingerprints
+from .form import FileForm
 from .labels import choose_name
 from .matrices import labels_beside
 from .readers import (
@@ -96,7 +97,7 @@ def open_source(
     return Svmlight(files, dtype)
 
 
-def alike(paths: list[Path], format: str | None) -> list[Source]:
+def alike(paths: list[Path], format: str | FileForm | None) -> list[Source]:
     """Files of one format."""
     files = [find_source(path, format) for path in paths]
     some = {file.format: file.name for file in reversed(files)}

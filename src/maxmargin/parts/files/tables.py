@@ -65,7 +65,7 @@ def read_header(source: Source) -> list[str]:
     """The names of the columns."""
     if source.path is not None and source.format in ("csv", "tsv"):
         with explaining(source), source.open() as file:
-            return _header(next(_pieces(file, source.name)), source)
+            return _opened(file, source)[0]
     return read_table(source).schema.names
 
 
@@ -157,9 +157,7 @@ def _read_csv(source: Source, words: Names) -> pa.Table:
     types: dict[str, pa.DataType] = {} if callable(words) else dict.fromkeys(words, pa.string())
     while True:
         with source.open() if data is None else io.BytesIO(data) as file:
-            pieces = _pieces(file, source.name)
-            names = _header(next(pieces), source)
-            _check_names(names, source)
+            names, pieces = _opened(file, source)
             if callable(words):
                 types |= dict.fromkeys(words(names), pa.string())
             try:
@@ -188,10 +186,8 @@ def _stream_csv(
     source: Source, types: dict, rows: int, piece: int | None
 ) -> Iterator[pa.RecordBatch]:
     with source.open() as file:
-        pieces = _pieces(file, source.name, piece)
-        names = _header(next(pieces), source)
+        names, pieces = _opened(file, source, piece)
         check_columns(types, names, source.name)
-        _check_names(names, source)
         before = 0
         try:
             for table in _in_parallel(pieces, names, source, types, list(types)):
@@ -211,9 +207,7 @@ def _stream_csv(
 def first_rows(source: Source) -> pa.Table:
     """The first piece of a CSV file: its columns, and what they seem to hold."""
     with explaining(source), source.open() as file:
-        pieces = _pieces(file, source.name)
-        names = _header(next(pieces), source)
-        _check_names(names, source)
+        names, pieces = _opened(file, source)
         first = next(pieces, None)
         if first is None:
             raise ValueError(f"{source.name} has columns but no rows.")
@@ -244,7 +238,7 @@ def _parse(piece: memoryview, names: list[str], source: Source, types: dict, onl
             pa.BufferReader(pa.py_buffer(piece)),
             csv.ReadOptions(block_size=len(piece) + 1, column_names=names, use_threads=False),
             csv.ParseOptions(delimiter=source.delimiter),  # one block: it needs no cutting
-            csv.ConvertOptions(column_types=types, include_columns=only),
+            _conversion(source, types, only),
         )
     except pa.ArrowInvalid as error:
         found = _CONVERSION_ERROR.search(str(error))
@@ -257,6 +251,16 @@ def _parse(piece: memoryview, names: list[str], source: Source, types: dict, onl
         raise TooNarrow(names[int(column)], type, value, row) from None
 
 
+def _conversion(source: Source, types: dict, only) -> csv.ConvertOptions:
+    """What cells become; a word for a missing value may have a space before it."""
+    if source.missing is None:
+        return csv.ConvertOptions(column_types=types, include_columns=only)
+    words = [f"{space}{word}" for word in source.missing for space in ("", " ")]
+    return csv.ConvertOptions(
+        column_types=types, include_columns=only, null_values=words, strings_can_be_null=True
+    )
+
+
 def _finer(types: dict, column: str) -> dict | None:
     """Types by which nanoseconds can be read, if they were not tried."""
     finer = pa.timestamp("ns")
@@ -267,6 +271,24 @@ def _row_of(piece: memoryview, names: list[str], source: Source, column: str, va
     """The first row of a piece, counted from 1, with this value."""
     table = _parse(piece, names, source, {column: pa.string()}, [column])
     return table.column(0).to_pylist().index(value) + 1
+
+
+def _opened(
+    file, source: Source, least: int | None = None
+) -> tuple[list[str], Iterator[memoryview]]:
+    """The names of the columns, and pieces of the rows; without a header the first line is one."""
+    pieces = _pieces(file, source.name, least)
+    line = next(pieces)
+    if source.names is None:
+        names = _header(line, source)
+        _check_names(names, source)
+        return names, pieces
+    return list(source.names), _with_first(line, pieces)
+
+
+def _with_first(line: memoryview, pieces: Iterator[memoryview]) -> Iterator[memoryview]:
+    yield memoryview(bytes(line) + bytes(next(pieces, b"")))
+    yield from pieces
 
 
 def _pieces(file, name: str, least: int | None = None) -> Iterator[memoryview]:

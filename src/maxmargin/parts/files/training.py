@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from .form import FileForm
 from .labels import choose_name, choose_target, labels_like, labels_of, typed_labels
 from .matrices import read_matrix, vector_beside
 from .prepared import complete, incomplete, unlabelled
@@ -30,6 +31,7 @@ class Labelled:
     base: int = 0
     notes: list[str] = field(default_factory=list)
     numbers: np.ndarray | None = None
+    form: dict[str, Any] = field(default_factory=dict)  # how a text file was written
 
     @property
     def is_table(self) -> bool:
@@ -44,22 +46,26 @@ class Labelled:
         weight = None if self.weight is None else self.weight[some]
         numbers = some if self.numbers is None else self.numbers[some]
         return Labelled(
-            self.name, rows, self.y[some], self.target, weight, self.base, self.notes, numbers
-        )
+            self.name, rows, self.y[some], self.target, weight, self.base, self.notes, numbers,
+            self.form,
+        )  # fmt: skip
 
 
 def read_labelled(
     path,
     target: str | None,
     weights: str | None,
-    format: str | None,
+    format: str | FileForm | None,
     on_read: ReadCallback | None = None,
 ) -> Labelled:
     """Training data from a file; rows without a label are left out, and counted."""
     source = find_source(path, format, on_read)
     if source.is_table:
         table = _with_labels(source, lambda names: _likely(names, target))
-        return label_table(table, target, weights, source.name)
+        data = label_table(table, target, weights, source.name)
+        data.notes = [*source.sentences, *data.notes]
+        data.form = form_of(source)
+        return data
     own = source.format == "npy"  # whose labels and weights are files
     if not own and (weights is not None or target is not None):
         raise ValueError(
@@ -117,9 +123,19 @@ def label_table(table: pa.Table, target, weights, name: str) -> Labelled:
     return data
 
 
+def form_of(source: Source) -> dict[str, Any]:
+    """What a model must remember of how its file was written."""
+    written: dict[str, Any] = {} if source.decimal == "." else {"decimal": source.decimal}
+    if source.missing is not None:
+        written["missing"] = list(source.missing)
+    if source.names is not None:
+        written["names"] = list(source.names)
+    return written
+
+
 def read_like(path, model, format: str | None, on_read: ReadCallback | None = None) -> Labelled:
     """Data with labels for a model that exists: its target, its classes."""
-    source = find_source(path, format, on_read)
+    source = find_source(path, model.form(format), on_read)
     classes = model.model.classes_
     model.check_kind(source)
     if not source.is_table:

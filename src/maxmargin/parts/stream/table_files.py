@@ -17,6 +17,7 @@ from ..files.prepared import RowFilter, Scaled, TableFeatures
 from ..files.readers import MAX_BATCH_ROWS, batches
 from ..files.sources import Tables, alike, find_files, open_source
 from ..files.tables import check_columns, table_types
+from ..files.training import form_of
 from .memory_limit import MemoryLimit
 from .progress import StreamProgress
 from .reservoir import ReservoirSample
@@ -38,6 +39,7 @@ class Opened:
     notes: list[str] = field(default_factory=list)
     missing: dict[str, int] = field(default_factory=dict)
     sample: tuple[pa.Table, np.ndarray] | None = None
+    form: dict[str, Any] = field(default_factory=dict)
 
 
 def open_files(
@@ -55,6 +57,7 @@ def open_files(
     if not files[0].is_table:
         return _matrix(data, files[0].format, target, weights, choices, limit, progress)
     types = table_types(files[0])
+    choices = choices.for_decimal(files[0].decimal)
     target = choose_name(list(types), target, files[0].name, "with --target")
     named = [*choices.drop, *choices.category, *choices.number]
     check_columns(named, list(types), files[0].name)
@@ -76,8 +79,8 @@ def open_files(
         sift=RowFilter(target, list(left), drop), key=f"{preparation!r} {choices.missing}",
     )  # fmt: skip
     source.expected = seen.rows
-    notes = rows.sentences() + seen.sentences()
-    return Opened(source, preparation, notes, seen.missing, sample.rows())
+    notes = [*files[0].sentences, *rows.sentences(), *seen.sentences()]
+    return Opened(source, preparation, notes, seen.missing, sample.rows(), form_of(files[0]))
 
 
 def _batches(files, types: dict, limit: MemoryLimit, progress, keep: RowFilter, sample):
@@ -139,7 +142,7 @@ def like_training(
 
     ``drop``: rows with missing values are left out, as they were in training.
     """
-    files = alike(find_files(data), format)
+    files = alike(find_files(data), model.form(format))
     model.check_kind(files[0])
     if not model.is_table:
         return open_source(data, target, format=format, weights=weights), UnexpectedValues()
