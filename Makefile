@@ -8,7 +8,7 @@ SOAK ?= 3600
 
 QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
 
-.PHONY: run test quick check docs bench bench-streams bench-spread soak gallery clean
+.PHONY: run test quick accelerate-tests check docs bench bench-streams bench-spread soak gallery clean
 
 run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
@@ -19,6 +19,10 @@ test: $(VENV)/.installed-test
 # The inner loop: laws, solvers, model files; under a minute once kernels are compiled.
 quick: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist worksteal -q $(QUICK)
+
+# scikit-learn's own tests with maxmargin inside its classes; half an hour.
+accelerate-tests: $(VENV)/.installed-test
+	$(BIN)/python -m tests.accelerate.own_tests
 
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -q -m slow
@@ -54,6 +58,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.kernel_rules $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.ranking $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.select $(if $(DATA),--data $(DATA))
+	$(BIN)/python -m benchmarks.accelerate $(if $(DATA),--data $(DATA))
 
 bench-streams: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.streams

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .case import Answer, Case, Refusal, attend
+from .case import Answer, Case, Quicker, Refusal, attend
 from .settings import SETTINGS
 
 # What scikit-learn takes for the cube of a row.
@@ -45,7 +45,7 @@ class KernelRidgeCase(Case):
         if self.weight is not None and not np.all(np.asarray(self.weight) >= 0):
             raise Refusal("sample weights are negative")
         if self.rows < MIN_ROWS and not SETTINGS.every_size:
-            raise Refusal(f"scikit-learn's closed form is quicker below {MIN_ROWS} rows")
+            raise Quicker(f"scikit-learn's closed form is quicker below {MIN_ROWS} rows")
 
     def seconds(self) -> float:
         return SECONDS_PER_CUBE * self.rows**3

@@ -20,14 +20,16 @@ from scipy import sparse
 from sklearn.utils import compute_class_weight
 
 from . import warm
-from .case import Answer, Case, Refusal, attend
+from .case import Answer, Case, Quicker, Refusal, attend
 from .draws import Draws
 from .liblinear import Arguments, column_appended, refuse_liblinear
-from .settings import aim
+from .settings import SETTINGS, aim
 
 # What LIBLINEAR takes for a value of X and a class: 50–500 ns, by how well X is scaled.
 SECONDS_PER_VALUE = 1e-7
 MAX_ITER, USUAL_TOL = 10_000, 1e-4
+# Dense columns up to which a d × d system for every class pays.
+MAX_COLUMNS = 400
 
 
 def wrap(original: Callable) -> Callable:
@@ -65,6 +67,9 @@ class LinearSVCCase(Case):
         refuse_liblinear(given, classes, codes)
         if given.penalty != "l2":
             raise Refusal(f"penalty={given.penalty!r} is not solved by maxmargin")
+        wide = self.columns > MAX_COLUMNS and not sparse.issparse(given.X)
+        if wide and self.classes > 2 and not SETTINGS.every_size:
+            raise Quicker(f"LIBLINEAR is quicker with more than {MAX_COLUMNS} dense columns")
 
     def seconds(self) -> float:
         values = self.given.X.nnz if sparse.issparse(self.given.X) else self.given.X.size

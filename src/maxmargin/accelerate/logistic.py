@@ -23,7 +23,7 @@ from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import compute_class_weight
 
 from . import warm
-from .case import Answer, Case, Refusal, attend
+from .case import Answer, Case, Quicker, Refusal, attend
 from .conditioning import USUAL_TOL, few_steps_suffice
 from .draws import Draws
 from .liblinear import Arguments, column_appended, refuse_liblinear, refuse_weights
@@ -69,6 +69,7 @@ class LogisticCase(Case):
     X: Any
     bias: bool
     given: Any
+    _path: Any = None  # what one C leaves to the next within this call
 
     @cached_property
     def labels(self) -> tuple[np.ndarray, np.ndarray]:
@@ -86,10 +87,12 @@ class LogisticCase(Case):
         """The solution for one C, begun where the nearest C ended."""
         from ..core.solve.contract import Monitor
         from ..core.solve.softmax.form import solve_logistic
+        from ..core.solve.softmax.path_state import PathState
 
         key, problem = self._key, self._problem(C)
         monitor = Monitor(aim(self.given.tol, USUAL_TOL), max_iter=MAX_ITER)
-        solution = solve_logistic(problem, monitor, start=warm.start(key, C))
+        self._path = self._path or PathState()
+        solution = solve_logistic(problem, monitor, "auto", warm.start(key, C), self._path)
         warm.keep(key, C, tuple(solution.point), solution.point.W.size)
         return solution
 
@@ -148,7 +151,7 @@ class PathCase(LogisticCase):
         if len(np.unique(codes)) < self.classes:
             raise Refusal("these rows lack a class")
         if not SETTINGS.every_size and few_steps_suffice(self.X, given):
-            raise Refusal(f"{given.solver} needs few steps where columns are of similar size")
+            raise Quicker(f"{given.solver} needs few steps where columns are of similar size")
 
     @cached_property
     def labels(self) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +176,7 @@ class PathCase(LogisticCase):
 
     def solve(self) -> Answer:
         given, coefs, counts = self.given, [], []
-        primal, gap, why = 0.0, 0.0, ""
+        primal, gap, why, self._path = 0.0, 0.0, "", None
         if given.coef is not None:
             self._offer_start()
         for C in given.Cs:

@@ -67,7 +67,8 @@ def summary(fits: list[Fit]) -> str:
     """How many fits, by whom, how fast, and how many of scikit-learn's ended short."""
     ours = [fit for fit in fits if fit.solver == "maxmargin"]
     told = f"maxmargin.accelerate: {len(fits) + beyond()} fits, {len(ours)} solved by maxmargin"
-    told += f" in {_total(ours):.2f} s, {len(fits) - len(ours)} left to scikit-learn."
+    seconds = sum(fit.seconds if fit.our_seconds is None else fit.our_seconds for fit in ours)
+    told += f" in {seconds:.2f} s, {len(fits) - len(ours)} left to scikit-learn."
     both = [fit for fit in ours if fit.their_seconds is not None]
     if both:
         theirs = sum(fit.their_seconds or 0.0 for fit in both)
@@ -102,12 +103,11 @@ def _what(fit: Fit) -> str:
 
 
 def _seconds(some: list[Fit]) -> str:
-    told = f"{_total(some):.3g} s"
     theirs = [fit.their_seconds for fit in some if fit.their_seconds is not None]
     ours = [fit.our_seconds for fit in some if fit.our_seconds is not None]
     if len(theirs) == len(ours) == len(some):
-        told += f" (maxmargin {sum(ours):.3g} s, scikit-learn {sum(theirs):.3g} s)"
-    return told
+        return f"maxmargin {sum(ours):.3g} s, scikit-learn {sum(theirs):.3g} s"
+    return f"{_total(some):.3g} s"
 
 
 def _gap(some: list[Fit]) -> str:
@@ -130,7 +130,7 @@ def _judgement(some: list[Fit]) -> str:
 
 
 def _percent(excess: float) -> str:
-    return f"{100 * excess:.2g} %"
+    return f"{100 * excess:.3g} %"
 
 
 def _row(fit: Fit) -> str:

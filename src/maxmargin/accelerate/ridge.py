@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .case import Answer, Case, Refusal, attend
+from .case import Answer, Case, Quicker, Refusal, attend
 from .settings import SETTINGS
 
 # What scikit-learn takes for a value of X and a column, of d × d normal equations.
@@ -77,7 +77,7 @@ class RidgeCase(Case):
 
     def _refuse_size(self) -> None:
         if self.rows * self.columns < MIN_VALUES and not SETTINGS.every_size:
-            raise Refusal(f"scikit-learn's closed form is quicker below {MIN_VALUES} values")
+            raise Quicker(f"scikit-learn's closed form is quicker below {MIN_VALUES} values")
 
     def seconds(self) -> float:
         return SECONDS_PER_PRODUCT * self.rows * self.columns * min(self.rows, self.columns)

@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn import get_config
 
 from . import warm
-from .case import Answer, Case, Refusal, attend
+from .case import Answer, Case, Quicker, Refusal, attend
 from .liblinear import refuse_weights
 from .settings import SETTINGS, aim
 
@@ -91,12 +91,12 @@ class SVCCase(Case):
         if not np.isfinite(svc.C):
             raise Refusal("C=inf is not LIBSVM's problem")
         _refuse_kernel(svc)
-        if not SETTINGS.every_size:
-            self._refuse_size()
         if len(self.sample_weight):
             refuse_weights(self.sample_weight, self.codes, self.classes)
             if not np.all(self.sample_weight > 0):
                 raise Refusal("LIBSVM leaves rows of weight 0 out")
+        if not SETTINGS.every_size:
+            self._refuse_size()
 
     def _refuse_size(self) -> None:
         """What LIBSVM is quicker at, by measurement."""
@@ -107,7 +107,7 @@ class SVCCase(Case):
             hard = rows < MIN_KERNEL_ROWS or self.svc.C > MAX_KERNEL_C
             small = hard and rows * self.columns < MIN_KERNEL_VALUES
         if small:
-            raise Refusal("LIBSVM is quicker to its tolerance on few and short rows, or large C")
+            raise Quicker("LIBSVM is quicker to its tolerance on few and short rows, or large C")
 
     def seconds(self) -> float:
         return self.rows**2 * (SECONDS_PER_PAIR + SECONDS_PER_PAIR_VALUE * self.columns)
