@@ -34,6 +34,7 @@ from .rounding import (
     imbalance,
     length_above,
     squared_length_error,
+    squared_norms,
 )
 
 KINDS = ("zero", "free", "bound")
@@ -63,7 +64,7 @@ class Tally:
     kkt: tuple[float, float, float]  # the worst violation by kind
     box: float  # the worst violation of the multipliers' box
     closest: float = np.inf  # the smallest margin
-    price: Any = np.inf  # Σ c by class
+    price: Any = (np.inf,)  # Σ c by class, an array
     rounding: Rounding = NO_ROUNDING  # bounds on the errors of all this
 
     def __add__(self, other: Tally) -> Tally:
@@ -101,17 +102,12 @@ class Norms(NamedTuple):
 
 def norms_of(w: np.ndarray, w_alpha: np.ndarray, off: float = 0.0) -> Norms:
     """``off``: the length of the error of w_α."""
-    square, other = float(np.vdot(w, w)), float(np.vdot(w_alpha, w_alpha))
+    square, other, apart, some, any_alpha = squared_norms(w.ravel(), w_alpha.ravel())
     lost = SPARE * gamma(w.size + 2)
-    error = SPARE * squared_length_error(length_above(w_alpha), off)
-    apart = float(np.linalg.norm(w - w_alpha))
-    above = lost * square + _underflow(w)
-    return Norms(square, other, apart, above, lost * other + error + _underflow(w_alpha))
-
-
-def _underflow(w: np.ndarray) -> float:
-    """What ‖w‖² may lack because squares underflow."""
-    return w.size * SMALLEST if w.any() else 0.0
+    error = SPARE * squared_length_error(length_above(w_alpha), off) if off > 0.0 else 0.0
+    spare = w.size * SMALLEST  # of squares that underflow
+    above = lost * square + (spare if some else 0.0)
+    return Norms(square, other, apart, above, lost * other + error + (spare if any_alpha else 0.0))
 
 
 def conclude(
@@ -129,7 +125,8 @@ def conclude(
     elif hard:
         above = _stretched(primal + above, tally) - primal
     if bias:
-        residual = float(np.abs(tally.r).max()) / max(tally.mass, TINY)
+        worst = abs(tally.r) if np.ndim(tally.r) == 0 else float(np.abs(tally.r).max())
+        residual = worst / max(tally.mass, TINY)
         below += _imbalance(tally, primal + above, primal - dual + above + below)
     else:
         residual = float(np.abs(b).max())  # there must be none
@@ -157,15 +154,17 @@ def _stretched(primal: float, tally: Tally) -> float:
 
 def _imbalance(tally: Tally, primal: float, gap: float) -> float:
     """What Σ αy ≠ 0 costs, with what rounding may hide of it."""
-    several, price = np.ndim(tally.r) > 0, np.atleast_1d(tally.price)
-    if several and len(price) > 1 and not price.all():
+    if np.ndim(tally.r) == 0:
+        rho = abs(tally.r) * (1.0 + 4.0 * UNIT) + tally.rounding.r
+        return imbalance(rho, float(min(tally.price)), tally.rounding, False, primal, gap)
+    price = np.atleast_1d(tally.price)
+    if len(price) > 1 and not price.all():
         # No row asks for such a class; nothing bounds its score, and nothing may flow into it.
         if tally.r[price == 0.0].any():
             return np.inf
         price = price[price > 0.0]
-    rho = float(np.abs(tally.r).sum()) * (1.0 + 4.0 * UNIT) + tally.rounding.r
-    rho = 0.5 * rho if several else rho
-    return imbalance(rho, float(price.min(initial=np.inf)), tally.rounding, several, primal, gap)
+    rho = 0.5 * (float(np.abs(tally.r).sum()) * (1.0 + 4.0 * UNIT) + tally.rounding.r)
+    return imbalance(rho, float(price.min(initial=np.inf)), tally.rounding, True, primal, gap)
 
 
 def sum_of(proofs: Sequence[Certificate], problem: str) -> Certificate:

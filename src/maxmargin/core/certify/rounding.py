@@ -96,6 +96,20 @@ def length_above(w):
     return scale * math.sqrt(total * (1.0 + (w.size + 4) * UNIT) + w.size * SMALLEST) * SPARE
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def squared_norms(w, v):
+    """‖w‖², ‖v‖², ‖w − v‖, and whether there is anything in w and in v."""
+    square, other, apart = 0.0, 0.0, 0.0
+    some_w, some_v = False, False
+    for j in range(w.shape[0]):
+        square += w[j] * w[j]
+        other += v[j] * v[j]
+        apart += (w[j] - v[j]) * (w[j] - v[j])
+        some_w |= w[j] != 0.0
+        some_v |= v[j] != 0.0
+    return square, other, math.sqrt(apart), some_w, some_v
+
+
 def score_blur(w: np.ndarray, lengths: np.ndarray) -> Blur:
     """Of z = 1 − y(w·x + b) in float64; ``lengths``: ‖x‖ of every row.
 
