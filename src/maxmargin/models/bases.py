@@ -6,6 +6,7 @@ pipeline can be read: ``x0^2`` or ``r``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -20,6 +21,16 @@ from ..core.kernels.kernels import Kernel, resolve_gamma
 from ..core.types import ArrayLike, MatrixLike
 
 FLOAT_DTYPES = (np.float64, np.float32)
+# Part of the machine's memory that a basis may take: a fit holds more than its features.
+BASIS_MEMORY_SHARE = 0.5
+
+
+def _physical_memory() -> float:
+    """Bytes of memory the machine has; infinite where it does not tell."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):
+        return np.inf
 
 
 class _Basis(TransformerMixin, BaseEstimator):
@@ -156,7 +167,20 @@ class PolynomialBasis(_Basis):
         return self.degree
 
     def _phi(self, X):
+        self._check_memory(X)
         return self._features.transform(X)
+
+    def _check_memory(self, X) -> None:
+        """Columns grow like dᵖ: refuse them before they are made, for a kernel needs none."""
+        rows, columns = X.shape[0], self._features.n_output_features_
+        size = 0 if sparse.issparse(X) else rows * columns * X.dtype.itemsize
+        if size > BASIS_MEMORY_SHARE * _physical_memory():
+            raise MemoryError(
+                f"{type(self).__name__} of degree {self._degree()} would make {columns:,} columns "
+                f"of {X.shape[1]}, {size / 1e9:.1f} GB for {rows:,} rows. The same boundaries "
+                f"without these columns: KernelSVM(kernel='poly', degree={self._degree()}), whose "
+                "matrix has rows × rows values whatever the degree; or lower the degree."
+            )
 
     def _names(self, names):
         return self._features.get_feature_names_out(names)

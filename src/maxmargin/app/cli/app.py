@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from ... import __version__
+from .ask import ask
 from .compare import compare
 from .demo import demo
 from .evaluate import evaluate
@@ -39,7 +40,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-COMMANDS = (fit, predict, evaluate, verify, inspect, separable, path, compare, rank, export, demo)
+COMMANDS = (
+    fit, predict, evaluate, verify, inspect, separable, path, compare, rank, ask, export, demo,
+)  # fmt: skip
 for body in COMMANDS:
     app.command()(command(body))
 app.command()(studio)  # imports what is heavy when its page has been shown, and ends by Ctrl-C

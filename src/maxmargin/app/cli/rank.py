@@ -72,7 +72,7 @@ def rank(
         )
     check_outputs({"--out": out}, {"the comparisons": comparisons, "the items": items})
     table = read_items(items, name)
-    pairs, ties = _read_comparisons(comparisons, table.names)
+    pairs, ties = read_comparisons(comparisons, table.names)
     result = _learn(table, pairs, ties, C, scale)
     if out is not None:
         with cautiously(out):
@@ -85,7 +85,7 @@ def rank(
         raise typer.Exit(1)
 
 
-def _read_comparisons(path: Path, names: list[str]) -> tuple[np.ndarray, int]:
+def read_comparisons(path: Path, names: list[str]) -> tuple[np.ndarray, int]:
     """(winner, loser) rows of the items, and the number of ties left out."""
     from ...models.ranking.object_preferences import pairs_from_comparisons
     from ...parts.files.items import read_words
