@@ -8,7 +8,7 @@ the bound, and called proved by the library.
 largest true excess behind a refuted claim, relatively.
 
 What is refuted is kept under ``cases/``, where a test replays it for ever.  The same seed poses the
-same problems.
+same problems; with ``--processes`` the seeds that follow it are tried side by side.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ import sys
 import time
 import warnings
 from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 from maxmargin.referee import Unknown, check
@@ -48,6 +51,20 @@ class Tally(Counter):
 
     worst = 0.0
     strict = 0
+
+    def __reduce__(self):
+        return Tally._restored, (dict(self), self.worst, self.strict)
+
+    @classmethod
+    def _restored(cls, counts: dict, worst: float, strict: int) -> Tally:
+        tally = cls(counts)
+        tally.worst, tally.strict = worst, strict
+        return tally
+
+    def absorb(self, other: Tally) -> None:
+        self.update(other)
+        self.strict += other.strict
+        self.worst = max(self.worst, other.worst)
 
     def share(self, what: str) -> str:
         return f"{100 * self[what] / self['fits']:.1f}%" if self["fits"] else "-"
@@ -142,14 +159,28 @@ def soak(seconds: float, seed: int, families, estimator=None, slack=SLACK, keep=
     return tallies
 
 
+def soak_side_by_side(processes: int, seconds: float, seed: int, *options):
+    """The tallies of so many seeds together."""
+    if processes == 1:
+        return soak(seconds, seed, *options)
+    whole: dict[tuple[str, str], Tally] = defaultdict(Tally)
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        for part in pool.map(partial(_soak, seconds, options), range(seed, seed + processes)):
+            for key, tally in part.items():
+                whole[key].absorb(tally)
+    return whole
+
+
+def _soak(seconds: float, options: tuple, seed: int) -> dict:
+    return dict(soak(seconds, seed, *options))
+
+
 def table(tallies, by: int) -> str:
     """By family (0) or by estimator (1)."""
     rows: dict[str, Tally] = defaultdict(Tally)
     for key, tally in tallies.items():
         for name in (key[by], "all"):
-            rows[name].update(tally)
-            rows[name].strict += tally.strict
-            rows[name].worst = max(rows[name].worst, tally.worst)
+            rows[name].absorb(tally)
     head = ["", *COLUMNS, "false %", "unproved %", "strict", "worst"]
     lines = []
     for name in sorted(rows, key=lambda name: (name == "all", name)):
@@ -175,13 +206,15 @@ def main(arguments=None) -> int:
     parser.add_argument("--slack", type=float, default=SLACK)
     parser.add_argument("--keep", type=int, default=KEEP)
     parser.add_argument("--most", type=int, default=None, help="problems of every family")
+    parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args(arguments)
     seed = int.from_bytes(os.urandom(3)) if given.seed is None else given.seed
     families = given.family or FAMILIES
     begun = time.monotonic()
-    tallies = soak(
-        given.seconds, seed, families, given.estimator, given.slack, given.keep, given.most
-    )
+    tallies = soak_side_by_side(
+        given.processes, given.seconds, seed, families, given.estimator, given.slack, given.keep,
+        given.most,
+    )  # fmt: skip
     print(f"seed {seed}, {time.monotonic() - begun:.0f} s, slack {given.slack:g}\n")
     print(table(tallies, 0), "\n")
     print(table(tallies, 1))
