@@ -10,6 +10,7 @@ from ...rows.class_products import score_chunks
 from ..contract import ClassPoint, ClassWeights
 from .answer import LeftOutScores, distance_bound, score_reach
 from .refit import optimum, refit
+from .smooth import leave_out_smoothly
 
 # Biases of k classes are fixed only up to their mean.
 CLASS_SHIFTS = 2.0
@@ -27,11 +28,16 @@ def leave_out_classes(problem: MulticlassProblem, start: ClassPoint) -> LeftOutS
 
 def leave_out_smooth(problem: Problem | MulticlassProblem, start: ClassWeights) -> LeftOutScores:
     """Logistic losses: every row has a multiplier."""
-    found = optimum(problem, start)
-    W, b = found.point
     several = isinstance(problem, MulticlassProblem)
     shifts = CLASS_SHIFTS if several else 1.0
     reach = score_reach(problem.rows, bool(problem.bias), shifts)
+    if isinstance(problem, Problem):
+        by_steps = leave_out_smoothly(problem, start.W[0], float(start.b[0]))
+        if by_steps is not None:
+            refit(problem, start, by_steps[1], reach, by_steps[0])
+            return by_steps[0]
+    found = optimum(problem, start)
+    W, b = found.point
     F = _scores(problem, W, b)
     out = LeftOutScores.unchanged(
         F if several else F[:, 0], distance_bound(found.certificate) * reach

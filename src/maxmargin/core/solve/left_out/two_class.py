@@ -10,19 +10,30 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...problem.losses import Hinge
 from ...problem.problem import Problem
 from ..contract import Point, Solution
 from .answer import LeftOutScores, distance_bound, score_reach
+from .hinge import leave_out_by_paths
 from .refit import optimum, refit
+from .smooth import leave_out_smoothly
 
 
 def leave_out_two_class(problem: Problem, start: Point) -> LeftOutScores:
     """Every row's score by the optimum without it; ``start``: the optimum with all, nearly."""
     found = optimum(problem, start)
     reach = score_reach(problem.rows, bool(problem.bias))
-    f = found.scores + found.point.b
-    out = LeftOutScores.unchanged(f, distance_bound(found.certificate) * reach)
-    refit(problem, found.point, rows_that_matter(problem, found), reach, out)
+    quick = None
+    if isinstance(problem.loss, Hinge) and not problem.hard:
+        quick = leave_out_by_paths(problem, found.point)
+    elif not problem.hard:
+        quick = leave_out_smoothly(problem, found.point.w, found.point.b)
+    if quick is None:
+        f = found.scores + found.point.b
+        out = LeftOutScores.unchanged(f, distance_bound(found.certificate) * reach)
+        quick = out, rows_that_matter(problem, found)
+    out, rows = quick
+    refit(problem, found.point, rows, reach, out)
     return out
 
 

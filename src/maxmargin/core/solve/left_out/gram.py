@@ -1,0 +1,143 @@
+"""Where paths get scalar products from: rows, or a kernel matrix.
+
+A Gram matrix tells products between rows, ``answers`` of near rows to any row (``tableau.py``), and
+at the ``ends`` of paths what they are worth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...problem.problem import Problem
+from ...rows.rows import combine, dense, scores, shape, sqnorms
+from .gaps import line_gaps
+from .tableau import Optimum, Tableau, bordered
+
+# Rows that are looked at to prove a path's end, at most this many for each near row.
+GUARD_ROWS_PER_NEAR = 40
+
+
+class Ends(NamedTuple):
+    """Of every path the duality gap at its end, the bias's change, that of its own row's y w·x,
+    and the near row, free there, that ties the bias (−1: none does)."""
+
+    gap: np.ndarray
+    shift: np.ndarray
+    change: np.ndarray
+    tie: np.ndarray
+
+
+class LinearGram:
+    """Q_ij = y_i y_j (x_i − μ)·(x_j − μ)."""
+
+    whole = False  # paths are followed among the rows near their margin
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        n, d = shape(problem.rows)
+        self.mu = combine(problem.rows, np.full(n, 1.0 / n)) if problem.bias else np.zeros(d)
+        q = sqnorms(problem.rows) - 2.0 * scores(problem.rows, self.mu) + float(self.mu @ self.mu)
+        self.lengths = np.sqrt(np.maximum(q, 0.0))
+
+    def points(self, index) -> np.ndarray:
+        """y (x − μ)."""
+        X = dense(self.problem.rows, index).astype(np.float64)
+        return (X - self.mu) * self.problem.y[index][:, None]
+
+    def extended(self, index) -> np.ndarray:
+        """y (x − μ, 1), the 1 as large as the rest; without it where there is no bias."""
+        points = self.points(index)
+        if not self.problem.bias:
+            return points
+        scale = float(np.abs(points).max(initial=0.0)) or 1.0
+        return np.column_stack([points, scale * self.problem.y[index]])
+
+    def block(self, one, two) -> np.ndarray:
+        return self.points(one) @ self.points(two).T
+
+    def with_slacks(self, here: Optimum) -> Optimum:
+        """The optimum with its slacks computed afresh."""
+        w = combine(self.problem.rows, here.alpha * self.problem.y)
+        f = scores(self.problem.rows, w) - float(self.mu @ w)
+        return replace(here, z=1.0 - self.problem.y * (f + here.b))
+
+    def prepare(self, table: Tableau, order: np.ndarray) -> None:
+        """R (K, d + 1) such that near rows answer R (y(x − μ), y); the rows nearest by."""
+        F, P = table.F, self.points(table.near)
+        L = np.zeros((len(table.G), P.shape[1] + 1))
+        L[:, :-1] = table.G[:, : len(F)] @ P[F]
+        if self.problem.bias:
+            L[:, -1] = table.G[:, len(F)]
+        R = np.column_stack([P, np.zeros(len(P))]) - table.H.T @ L
+        R[F] = L[: len(F)]
+        self.R = R
+        self.guard = order[: GUARD_ROWS_PER_NEAR * len(table.near)]
+        self.P = self.points(self.guard)
+
+    def answers(self, table: Tableau, rows: np.ndarray) -> np.ndarray:
+        """What near rows answer to Δα of ``rows``, with the sign turned: (rows, K)."""
+        return np.column_stack([self.points(rows), self.problem.y[rows]]) @ self.R.T
+
+    def ends(self, here: Optimum, key, rows, place, pull, alpha) -> Ends:
+        """``key``: |z|/√(1 + ‖x − μ‖²) of all rows in order; α (lines, K) at the ends."""
+        y, c, guard = self.problem.y, self.problem.c, self.guard
+        return Ends(*line_gaps(
+            self.P, y[guard], c[guard], here.z[guard], key, here.alpha[guard],
+            alpha, place, self.points(rows), pull, bool(self.problem.bias),
+        ))  # fmt: skip
+
+
+class KernelGram:
+    """Q_ij = y_i y_j k(x_i, x_j), held whole: every row is near."""
+
+    whole = True
+
+    def __init__(self, problem: Problem, K: np.ndarray):
+        self.problem = problem
+        self.Q = K * problem.y[:, None] * problem.y
+        self.lengths = np.sqrt(np.maximum(K.diagonal(), 0.0))
+
+    def extended(self, index) -> np.ndarray:
+        """Rows of Q between these, whose dependence is that of their points."""
+        one = self.lengths.max() * self.problem.y[index]
+        return np.column_stack([self.block(index, index), one])
+
+    def block(self, one, two) -> np.ndarray:
+        return self.Q[np.ix_(one, two)]
+
+    def with_slacks(self, here: Optimum) -> Optimum:
+        return replace(here, z=1.0 - self.Q @ here.alpha - self.problem.y * here.b)
+
+    def prepare(self, table: Tableau, order: np.ndarray) -> None:
+        """All other values are at hand."""
+        self.near = table.near
+
+    def answers(self, table: Tableau, rows: np.ndarray) -> np.ndarray:
+        F = table.F
+        Q = self.block(rows, table.near)
+        T = table.G @ bordered(Q[:, F].T, self.problem.y[rows], bool(self.problem.bias))
+        out = Q - T.T @ table.H
+        out[:, F] = T[: len(F)].T
+        return out
+
+    def ends(self, here: Optimum, key, rows, place, pull, alpha) -> Ends:
+        """By products with the rows of Q whose multipliers have changed."""
+        near, line = self.near, np.arange(len(rows))
+        change = alpha - here.alpha[near]
+        inside = place >= 0
+        change[line[inside], place[inside]] = 0.0
+        moved = np.flatnonzero(change.any(axis=0))
+        margins = change[:, moved] @ self.Q[near[moved]] - pull[:, None] * self.Q[rows]
+        y, c = self.problem.y[near], self.problem.c[near]
+        room = np.minimum(alpha, c - alpha)
+        room[line[inside], place[inside]] = 0.0
+        tie = np.where(room.max(axis=1) > 0.0, room.argmax(axis=1), -1)
+        z = here.z[near] - margins[:, near]
+        shift = np.where(tie >= 0, y[tie] * z[line, tie], 0.0)
+        z -= shift[:, None] * y
+        terms = c * np.maximum(z, 0.0) - alpha * z
+        terms[line[inside], place[inside]] = 0.0
+        return Ends(terms.sum(axis=1), shift, margins[line, rows], tie)

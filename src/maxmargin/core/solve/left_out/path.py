@@ -1,0 +1,179 @@
+"""The hinge: every row that has a multiplier left out by following the optimum's path.
+
+As α_i goes from its value to zero the optimum moves along a piecewise linear path, which
+``pivot.py`` follows among the rows near their margin.  What it ends with is then checked for all
+rows: with w that of the multipliers, the duality gap is
+
+    Σ_j c_j max(0, z_j) − α_j z_j,
+
+to which a row adds nothing whose slack has the sign that its multiplier claims.  Rows further from
+their margin than ‖Δw‖‖x − μ‖ + |Δb| cannot have crossed it, and are not looked at.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from os import cpu_count
+from typing import NamedTuple
+
+import numpy as np
+
+from ..threads import one_blas_thread
+from .independent import independent
+from .pivot import RATE_ROUNDING, follow_all
+from .tableau import Optimum, Tableau, tableau
+
+# Rows near their margin among which paths are followed: per free row, and at least; of rows on
+# their margin all, if they are no more than the most.
+NEAR_ROWS_PER_FREE, MIN_NEAR_ROWS, MAX_NEAR_ROWS = 4, 150, 6000
+# A slack below this is that of a row on its margin.
+ON_MARGIN_SLACK = 1e-8
+# Rows on their margin are moved off it by about this much on the way, by lot, each attempt more.
+EDGE, EDGE_GROWTH = 1e-11, 30.0
+# Rows left out at a time.
+BATCH_ROWS = 128
+# Rounding of a slack: it counts as gap where it meets a free multiplier.
+SLACK_ROUNDING = 16.0 * np.finfo(float).eps
+# A multiplier this near its bound, relative to the cap, is at the bound.
+AT_BOUND_TOL = 1e-9
+# A path whose end is proved no better than this, relative to the score, was lost.
+MAX_TOLERANCE = 1e-3
+
+
+class Found(NamedTuple):
+    """Scores, their tolerances, and which of them are good."""
+
+    scores: np.ndarray
+    tolerance: np.ndarray
+    good: np.ndarray
+
+
+class Paths:
+    """All that paths from one optimum have in common."""
+
+    def __init__(self, gram, here: Optimum, attempt: int = 0):
+        self.gram, self.here = gram, here
+        problem = here.problem
+        key = np.where(here.free, -1.0, np.abs(here.z) / np.sqrt(1.0 + gram.lengths**2))
+        alive = np.flatnonzero(problem.c > 0.0)
+        self.order = alive[np.argsort(key[alive], kind="stable")]
+        self.key = key[self.order]
+        self.near = self.order if gram.whole else self.order[: self._near_count(attempt)]
+        self.table = tableau(gram, self.near, here.free[self.near])
+        self.place = np.full(len(problem.y), -1)
+        self.place[self.near] = np.arange(len(self.near))
+        edge = EDGE * EDGE_GROWTH**attempt
+        lots = edge * np.random.default_rng(attempt).uniform(0.5, 1.5, len(self.near))
+        lots[np.abs(here.z[self.near]) > ON_MARGIN_SLACK] = 0.0
+        self.edge = np.where(here.alpha[self.near] == 0.0, -lots, lots)
+
+    def _near_count(self, attempt: int) -> int:
+        free = int(np.count_nonzero(self.here.free))
+        at = int(np.count_nonzero(np.abs(self.here.z) <= ON_MARGIN_SLACK))
+        count = max(MIN_NEAR_ROWS, NEAR_ROWS_PER_FREE * free, at + 2 * free)
+        return max(free, min(MAX_NEAR_ROWS, count * 2**attempt))
+
+    def polished(self) -> Optimum:
+        """The exact optimum near a good point: slacks that should be zero are led there."""
+        here, near, A, F = self.here, self.near, self._table.A, self._table.F
+        alpha, z = here.alpha[near], here.z[near]
+        off = np.where((alpha == 0.0) == (z > 0.0), z, 0.0)  # on the wrong side of the margin
+        off[F] = z[F]
+        rates = off[F] @ A[F] + np.where(self._table.free, 0.0, off)
+        none = np.array([-1])
+        found, events = self._follow(-rates[None], z - off, none, none, np.zeros(1), np.zeros(1))
+        if events[0] < 0:
+            return here
+        moved = here.alpha.copy()
+        moved[near] = found[0]
+        return tied(self.gram, replace(here, alpha=moved))
+
+    def leave_out(self, rows: np.ndarray, pull: np.ndarray) -> Found:
+        """Rows whose multipliers fall by ``pull``: their scores at the ends of their paths."""
+        self.gram.prepare(self._table, self.order)
+        parts = [slice(k, k + BATCH_ROWS) for k in range(0, len(rows), BATCH_ROWS)]
+        with one_blas_thread(), ThreadPoolExecutor(cpu_count()) as pool:
+            found = list(pool.map(lambda part: self._leave_out(rows[part], pull[part]), parts))
+        return Found(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+    def _leave_out(self, rows: np.ndarray, pull: np.ndarray) -> Found:
+        here, place, free = self.here, self.place[rows], self.here.free[rows]
+        g = np.where(free, 0.0, -pull)[:, None] * self.gram.answers(self._table, rows)
+        size = pull * self.gram.lengths[rows] * float(self.gram.lengths.max())
+        skip, pin = np.where(free, -1, place), np.where(free, place, -1)
+        alpha, events = self._follow(g, here.z[self.near], skip, pin, -pull, size)
+        ends = self.gram.ends(here, self.key, rows, place, pull, alpha)
+        tolerance = self._tolerance(rows, ends.gap + self.rounding, alpha, ends.tie)
+        f = here.problem.y[rows] * (1.0 - here.z[rows] + ends.change) + ends.shift
+        good = (events >= 0) & (tolerance <= MAX_TOLERANCE * (1.0 + np.abs(f)))
+        return Found(f, tolerance, good)
+
+    def _follow(self, g, z, skip, pin, pull, size) -> tuple[np.ndarray, np.ndarray]:
+        """Multipliers of the near rows at the end of every path, and its events."""
+        here, near, free = self.here, self.near, self._table.free
+        cap = here.problem.cap[near]
+        slow = RATE_ROUNDING * np.column_stack([size, np.full(len(g), cap.max(initial=0.0))])
+        z = np.where(free, 0.0, z)
+        found, events = follow_all(
+            self._table.A, g, free, cap, here.alpha[near], z, self.edge, skip, pin, pull, slow
+        )
+        return np.clip(found, 0.0, cap), events
+
+    @property
+    def rounding(self) -> float:
+        """Of the gap: slacks are rounded, and those of free rows count."""
+        free = np.flatnonzero(self.here.free)
+        size = 1.0 + np.abs(1.0 - self.here.z[free]) + abs(self.here.b)
+        return SLACK_ROUNDING * (1.0 + float(self.here.problem.c[free] @ size))
+
+    def base_tolerance(self) -> np.ndarray:
+        """Of every row's score by the optimum with all rows."""
+        here, near = self.here, self.near
+        z, c, n = here.z, here.problem.c, len(here.z)
+        gap = float((c * np.maximum(z, 0.0) - here.alpha * z).sum()) + self.rounding
+        room = np.minimum(here.alpha[near], c[near] - here.alpha[near])
+        tie = np.full(n, room.argmax())
+        return self._tolerance(np.arange(n), np.full(n, gap), here.alpha[near][None], tie)
+
+    def _tolerance(self, rows, gap, alpha, tie) -> np.ndarray:
+        """How far scores can be from the optimum's, for gaps at the points found.
+
+        A row with 0 < α < c has |z| ≤ gap/min(α, c − α) at the optimum: that ties the bias.
+        """
+        lengths, apart = self.gram.lengths, np.sqrt(2.0 * gap)
+        if not self.here.problem.bias:
+            return apart * lengths[rows]
+        line = np.arange(len(rows)) if len(alpha) > 1 else np.zeros(len(rows), dtype=int)
+        held, c = alpha[line, tie], self.here.problem.c[self.near[tie]]
+        room = np.minimum(held, c - held)
+        between = lengths[rows] + lengths[self.near[tie]]
+        tolerance = apart * between + gap / np.maximum(room, np.finfo(float).tiny)
+        return np.where((tie >= 0) & (room > 0.0), tolerance, np.inf)
+
+    @property
+    def _table(self) -> Tableau:
+        assert self.table is not None
+        return self.table
+
+
+def tied(gram, here: Optimum) -> Optimum:
+    """Slacks computed afresh, the bias such that the freest row lies on its margin."""
+    here = gram.with_slacks(here)
+    problem = here.problem
+    room = np.minimum(here.alpha, problem.c - here.alpha)
+    best = int(room.argmax())
+    if not problem.bias or room[best] <= 0.0:
+        return here
+    shift = float(problem.y[best] * here.z[best])
+    return replace(here, b=here.b + shift, z=here.z - shift * problem.y)
+
+
+def snapped(gram, problem, alpha: np.ndarray, b: float) -> Optimum:
+    """Multipliers that are at their bounds but for rounding put there; b is about the centre."""
+    alpha = np.where(alpha <= AT_BOUND_TOL * problem.cap, 0.0, alpha)
+    alpha = np.where(alpha >= (1.0 - AT_BOUND_TOL) * problem.cap, problem.cap, alpha)
+    free = np.flatnonzero((alpha > 0.0) & (alpha < problem.cap))
+    if len(free):
+        alpha[free] = independent(gram.extended(free), alpha[free], problem.cap[free])
+    return tied(gram, Optimum(problem, alpha, b, np.empty(0)))

@@ -1,0 +1,239 @@
+"""The path of a hinge's optimum along a line, by exchanges: piecewise linear, event by event.
+
+    z = 1 − Qα − yb,    α_j = 0 where z_j < 0,   α_j = c_j where z_j > 0,   yᵀα constant
+
+Rows on their margin, z_j = 0 and 0 < α_j < c_j, are free.  From a point where the free rows F are
+known, each other row's slack z and each free row's multiplier α answer linearly, v = −A u, to
+
+    u_j = the change of α_j for a row outside F,      u_j = the change of z_j for one in F.
+
+With u = 0 no row changes its kind.  When one does, it enters a set E and its answer is held still:
+A_EE u_E = −g_E, where g is what the line alone asks for.  The inverse of A_EE is kept, so that an
+event costs K|E| operations for K rows, however many rows there are.  At the end the exchanges are
+made once more, all together, which leaves no rounding of the way.
+[Cauwenberghs & Poggio 2001; Hastie et al. 2004]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+# A rate below this share of what it is made of is rounding: the row is in the free rows' hull.
+RATE_ROUNDING = 1e-9
+# A pivot below this share of the largest of its row means that E's rows are dependent.
+PIVOT_ROUNDING = 1e-10
+# Events of one path, and rows exchanged at once, at most.
+MAX_EVENTS, MAX_EXCHANGED = 3000, 200
+REORDER = {"reassoc", "contract", "nnan", "ninf"}
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def follow_all(A, G, free, cap, alpha, z, edge, skip, pin, pull, slow):
+    """Paths of many lines from one point, α and z of K rows; the multipliers (lines, K) at their
+    ends, and the events of each: negative where a path was lost.
+
+    ``A``: row j has the answers of all rows to u_j, with their sign turned.  ``G``: those to each
+    line.  ``skip``: a row without events; ``pin``: a free row whose multiplier is to change by
+    ``pull``; −1 for none.  ``edge``: what is added to the slacks on the way, so that no two rows
+    meet their margins at once.  ``slow``: rates of slacks, of multipliers that are rounding.
+    """
+    out, events = np.empty(G.shape), np.empty(len(G), np.int64)
+    for i in range(len(G)):
+        events[i] = _follow(
+            A, G[i], free, cap, alpha, z, edge, skip[i], pin[i], pull[i], slow[i], out[i]
+        )
+    return out, events
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, out):
+    """One path from t = 0 to 1; ``out``: the multipliers there."""
+    K, m, events, rest = len(g), 0, 0, 1.0
+    E, where = np.empty(MAX_EXCHANGED, np.int64), np.full(K, -1)
+    inverse = np.empty((MAX_EXCHANGED, MAX_EXCHANGED))
+    u, rate = np.empty(MAX_EXCHANGED), np.empty(K)
+    x, low, high, least = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    for j in range(K):
+        out[j] = alpha[j]
+        _watch(j, free[j], out, z[j] + edge[j], cap, slow, x, low, high, least)
+    if pin >= 0:
+        m = _enter(A, E, m, where, inverse, pin)
+    if skip >= 0:
+        low[skip], high[skip] = -np.inf, np.inf
+    while m >= 0:
+        for e in range(m):
+            u[e] = 0.0
+            for k in range(m):
+                u[e] -= inverse[e, k] * (g[E[k]] + (pull if E[k] == pin else 0.0))
+        _rates(A, g, E, u, m, rate)
+        if pin >= 0:
+            rate[pin] = 0.0
+        step, hit = _first_event(rate, x, low, high, least, rest)
+        if hit < 0:
+            break
+        for j in range(K):
+            x[j] += step * rate[j]
+        rest -= step
+        events += 1
+        if events == MAX_EVENTS or m == MAX_EXCHANGED - 1:
+            return -events
+        if free[hit] == (where[hit] < 0):  # a multiplier has met its bound
+            out[hit] = cap[hit] if rate[hit] > 0.0 else 0.0
+        if where[hit] < 0:
+            m = _enter(A, E, m, where, inverse, hit)
+        else:
+            m = _leave(E, m, where, inverse, hit)
+        moves = free[hit] == (where[hit] < 0)
+        _watch(hit, moves, out, 0.0, cap, slow, x, low, high, least)
+    if m < 0:
+        return -1 - events
+    if pin >= 0:
+        out[pin] = alpha[pin] + pull
+    return events if _together(A, g, free, alpha, z, E, m, where, pin, skip, out) else -1 - events
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _watch(j, multiplier, alpha, z, cap, slow, x, low, high, least):
+    """What of row j moves now, and between which bounds."""
+    if multiplier:
+        x[j], low[j], high[j], least[j] = alpha[j], 0.0, cap[j], slow[1]
+    else:
+        x[j], least[j] = z, slow[0]
+        low[j], high[j] = (-np.inf, 0.0) if alpha[j] == 0.0 else (0.0, np.inf)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+def _rates(A, g, E, u, m, rate):
+    """v = −g − Σ u_e A_e, of rows in E u itself; two rows of A at a time."""
+    K = len(g)
+    for j in range(K):
+        rate[j] = -g[j]
+    e = 0
+    while e + 2 <= m:
+        one, two, a, b = A[E[e]], A[E[e + 1]], u[e], u[e + 1]
+        for j in range(K):
+            rate[j] -= a * one[j] + b * two[j]
+        e += 2
+    if e < m:
+        one, a = A[E[e]], u[e]
+        for j in range(K):
+            rate[j] -= a * one[j]
+    for e in range(m):
+        rate[E[e]] = u[e]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _first_event(rate, x, low, high, least, rest):
+    """The step to the first bound met, and by which row; −1 where none is met before the end."""
+    step, hit = rest, -1
+    for j in range(len(rate)):
+        r = rate[j]
+        if abs(r) <= least[j]:
+            rate[j] = 0.0
+            continue
+        far = high[j] - x[j] if r > 0.0 else low[j] - x[j]
+        if abs(far) < step * abs(r) or far * r < 0.0:
+            step, hit = max(far / r, 0.0), j
+    return step, hit
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _enter(A, E, m, where, inverse, j):
+    """One row more in E, and in the inverse of A_EE; −1 where it is dependent."""
+    x, y, size = np.zeros(m), np.zeros(m), abs(A[j, j])
+    for a in range(m):
+        size = max(size, abs(A[j, E[a]]))
+        for c in range(m):
+            x[a] += inverse[a, c] * A[j, E[c]]
+            y[a] += A[E[c], j] * inverse[c, a]
+    pivot = A[j, j]
+    for a in range(m):
+        pivot -= A[E[a], j] * x[a]
+    if not abs(pivot) > PIVOT_ROUNDING * size:
+        return -1
+    for a in range(m):
+        for c in range(m):
+            inverse[a, c] += x[a] * y[c] / pivot
+        inverse[a, m], inverse[m, a] = -x[a] / pivot, -y[a] / pivot
+    inverse[m, m] = 1.0 / pivot
+    E[m], where[j] = j, m
+    return m + 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _leave(E, m, where, inverse, j):
+    """One row less in E; the last takes its place."""
+    p, last = where[j], m - 1
+    pivot = inverse[p, p]
+    for a in range(m):
+        if a != p:
+            factor = inverse[a, p] / pivot
+            for c in range(m):
+                inverse[a, c] -= factor * inverse[p, c]
+    for a in range(m):
+        inverse[a, p] = inverse[a, last]
+    for a in range(m):
+        inverse[p, a] = inverse[last, a]
+    E[p] = E[last]
+    where[E[p]] = p
+    where[j] = -1
+    return last if pivot != 0.0 else -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+def _together(A, g, free, alpha, z, E, m, where, pin, skip, out):
+    """All exchanges at once: multipliers between their bounds computed afresh, in place."""
+    K = len(g)
+    total = g.copy()
+    for j in range(K):
+        if not free[j] and where[j] < 0 and j != skip and out[j] != alpha[j]:
+            row, change = A[j], out[j] - alpha[j]
+            for k in range(K):
+                total[k] += change * row[k]
+    B, u = np.empty((m, m)), np.empty(m)
+    for a in range(m):
+        j = E[a]
+        u[a] = -total[j] - (out[j] - alpha[j] if free[j] else -z[j])
+        for c in range(m):
+            B[a, c] = A[E[c], j]
+    if m and not _solve(B, u):
+        return False
+    for e in range(m):
+        row = A[E[e]]
+        for k in range(K):
+            total[k] += u[e] * row[k]
+    for j in range(K):
+        if free[j] and where[j] < 0:
+            out[j] = alpha[j] - total[j]
+    for e in range(m):
+        if not free[E[e]]:
+            out[E[e]] = alpha[E[e]] + u[e]
+    return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _solve(B, u):
+    """B x = u in place, by elimination with pivots; whether B is regular."""
+    m = len(u)
+    for k in range(m):
+        best = k
+        for a in range(k + 1, m):
+            if abs(B[a, k]) > abs(B[best, k]):
+                best = a
+        if B[best, k] == 0.0:
+            return False
+        if best != k:
+            for c in range(k, m):
+                B[k, c], B[best, c] = B[best, c], B[k, c]
+            u[k], u[best] = u[best], u[k]
+        for a in range(k + 1, m):
+            factor = B[a, k] / B[k, k]
+            for c in range(k + 1, m):
+                B[a, c] -= factor * B[k, c]
+            u[a] -= factor * u[k]
+    for k in range(m - 1, -1, -1):
+        for c in range(k + 1, m):
+            u[k] -= B[k, c] * u[c]
+        u[k] /= B[k, k]
+    return True
