@@ -30,6 +30,8 @@ MAX_HELD_COLUMNS = 2000
 MAX_BASE_STEPS, MAX_STEPS = 50, 40
 # A gradient below this share of what the rows could pull is rounding.
 GRADIENT_ROUNDING = 1e-12
+# The curvature in the bias changes a little from the optimum with all rows.
+BIAS_SAFETY = 4.0
 # Rows times rows left out that are looked at together.
 CHUNK_VALUES = 1 << 22
 # A tolerance relative to the score that is good enough; the best that gradients can tell.
@@ -104,6 +106,14 @@ class Leverages:
             H[-1, -1] = 1.0  # no row has slack: any bias between them will do
         return g, H
 
+    def reach_of(self, g: np.ndarray, reach, h) -> np.ndarray:
+        """How far scores can be from the optimum's where gradients are g: the weights are within
+        ‖g_w‖; the bias follows, and lacks what g_b is to its curvature."""
+        if not self.free:
+            return np.linalg.norm(g, axis=1) * reach
+        bend = np.maximum(float(self.h.sum()) - h, np.finfo(float).tiny)
+        return np.linalg.norm(g[:, :-1], axis=1) * reach + BIAS_SAFETY * np.abs(g[:, -1]) / bend
+
     def _norm(self, theta: np.ndarray) -> np.ndarray:
         """The norm's gradient: the bias is not in it."""
         out = theta.copy()
@@ -119,13 +129,13 @@ def leave_out_smoothly(problem: Problem, w, b: float) -> tuple[LeftOutScores, np
     with one_blas_thread(), np.errstate(all="ignore"):
         here = Leverages(problem, w, b)
         reach = score_reach(problem.rows, bool(problem.bias))
-        left = np.linalg.norm(here._norm(_gradient(here, here.theta[None], None))[0])
-        out = LeftOutScores.unchanged(here.f, left * reach + FINE_TOLERANCE * (1 + abs(here.f)))
+        left = here.reach_of(_gradient(here, here.theta[None], None), reach, 0.0)
+        out = LeftOutScores.unchanged(here.f, left + FINE_TOLERANCE * (1.0 + np.abs(here.f)))
         rows = np.flatnonzero(here.alpha > 0.0)
         rest = 1.0 - here.h * here.q
         f = here.f - here.alpha * problem.y * here.q / rest
         if isinstance(problem.loss, Logistic):
-            tolerance = _newton_bound(here, rest) + left * reach
+            tolerance = _newton_bound(here, rest) + left
             good = tolerance[rows] <= GOOD_TOLERANCE * (1.0 + np.abs(f[rows]))
             done = rows[good]
             out.settle(done, f[done], tolerance[done], "Newton step")
@@ -180,7 +190,7 @@ def _refine_some(here: Leverages, rows, rest, reach, out: LeftOutScores) -> np.n
     open_, tolerance = np.flatnonzero(usable), np.full(len(rows), np.inf)
     for _ in range(MAX_STEPS):
         g = _gradient(here, theta[open_], rows[open_])
-        tolerance[open_] = np.linalg.norm(g, axis=1) * reach[rows[open_]]
+        tolerance[open_] = here.reach_of(g, reach[rows[open_]], h[open_])
         f = np.einsum("ij,ij->i", X[open_], theta[open_])
         done = tolerance[open_] <= FINE_TOLERANCE * (1.0 + np.abs(f))
         step = cho_solve(here.factor, g.T).T
