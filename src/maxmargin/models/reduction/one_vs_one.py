@@ -91,11 +91,11 @@ class OneVsOne(Reduction):
             for (first, second), duel in zip(self.pairs_.tolist(), duels, strict=True)
         }
 
-    def _fit_one(self, question, X, codes, weight):
+    def _part_for(self, question, X, codes, weight):
         rows = _rows(question, codes)
         part = X[rows] if self._known is None else X[np.ix_(rows, rows)]
         target = (codes[rows] == question[1]).astype(int)
-        return self._fit_base(part, target, None if weight is None else weight[rows])
+        return part, target, None if weight is None else weight[rows]
 
     def _seen_by(self, place: int, X):
         return X if self._known is None else X[:, self._known[place]]

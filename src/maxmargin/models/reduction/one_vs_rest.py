@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
+from ...core.types import MatrixLike
 from ..stored import REDUCED
-from .reduction import Guess, Reduction
+from .multilabel import ConstantLabel, check_table, is_table, refuse_undecided
+from .reduction import Guess, Reduction, accepts, confidence, weights_for
 
 
 def _gives_probabilities(model) -> bool:
@@ -52,6 +57,9 @@ class OneVsRest(Reduction):
 
     Notes
     -----
+    y may be a table of zeros and ones, dense or sparse, with one column per label: rows then have
+    any number of labels, ``classes_`` numbers the columns, and predictions are such tables.
+
     Two classes need one classifier, for ``classes_[1]`` against ``classes_[0]``, and no point
     is unknown.
 
@@ -70,7 +78,7 @@ class OneVsRest(Reduction):
            [False, False, False]])
     """
 
-    _stored = REDUCED | {"_own": "int o !"}
+    _stored = REDUCED | {"_own": "int o !", "_table": "text"}
     _chosen = ("positives_", "_own")  # classes, by their places: made again when read
 
     def __init__(
@@ -87,6 +95,49 @@ class OneVsRest(Reduction):
         self.rest = rest
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _jobs(self, X, y, sample_weight) -> dict[str, Callable]:
+        self.__dict__.pop("_table", None)
+        if not is_table(y):
+            return super()._jobs(X, y, sample_weight)
+        refuse_undecided(self, Guess)
+        self._table = "sparse" if sparse.issparse(y) else "dense"
+        X, table = check_table(self, X, y, **accepts(self.estimator))
+        weight = weights_for(self, X, sample_weight)
+        self.classes_ = self.positives_ = self._own = np.arange(table.shape[1])
+        return {
+            f"label {label}": partial(self._fit_label, table[:, [label]], X, weight)
+            for label in self.classes_
+        }
+
+    def _fit_label(self, column, X, weight):
+        target = column.toarray()[:, 0].astype(int)
+        if target.min() == target.max():
+            return ConstantLabel(bool(target[0])).fit(X)
+        return self._fit_base(X, target, weight)
+
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
+        """(n, k): the class with the most wins; (n,) for two, positive for ``classes_[1]``.
+
+        Of a table of labels (n, labels): positive for those that a row has.
+        """
+        if self._is_table:
+            return self._ask(X, confidence)
+        return super().decision_function(X)
+
+    def predict(self, X: MatrixLike) -> Any:
+        """The class of each row, or the label ``unknown`` where it was given and none is sure.
+
+        Of a table of labels, such a table: dense, or sparse if the one in training was.
+        """
+        if not self._is_table:
+            return super().predict(X)
+        said = (self._ask(X, confidence) > 0).astype(int)
+        return sparse.csr_array(said) if self._table == "sparse" else said
+
+    @property
+    def _is_table(self) -> bool:
+        return hasattr(self, "_table")
 
     def _questions(self, codes) -> dict[str, Any]:
         self._own = np.arange(len(self.classes_))
@@ -112,8 +163,8 @@ class OneVsRest(Reduction):
             return 0
         return int(place[0]) if len(place) else None
 
-    def _fit_one(self, question, X, codes, weight):
-        return self._fit_base(X, (codes == question).astype(int), weight)
+    def _part_for(self, question, X, codes, weight):
+        return X, (codes == question).astype(int), weight
 
     def _contest(self, answers) -> np.ndarray:
         """The scores; the class without one has as much as the strongest claim lacks.
@@ -124,6 +175,8 @@ class OneVsRest(Reduction):
 
     def _claimed(self, answers) -> np.ndarray:
         said = answers > 0
+        if self._is_table:
+            return said
         return self._spread(said, ~said.any(axis=1))
 
     def _spread(self, own, rest) -> np.ndarray:
@@ -135,12 +188,19 @@ class OneVsRest(Reduction):
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X):
-        """(n, k): the classifiers' probabilities, divided by their sum.
+        """(n, k): the classifiers' probabilities, divided by their sum; of labels, as they are.
 
         The class without a classifier gets what the largest of the others leaves to one.
         """
         own = self._ask(X, lambda model, rows: model.predict_proba(rows)[:, 1])
+        if self._is_table:
+            return own
         P = self._spread(own, 1.0 - own.max(axis=1))
         total = P.sum(axis=1, keepdims=True)
         even = np.full_like(P, 1.0 / P.shape[1])  # where every classifier is sure it is not
         return np.divide(P, total, out=even, where=total > 0)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

@@ -10,10 +10,17 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
 
 from ...core.types import ArrayLike, MatrixLike
-from ..validation import all_or_nothing, check_rows, check_training, check_weights
+from ..validation import (
+    all_or_nothing,
+    check_rows,
+    check_sample_weight,
+    check_training,
+    check_weights,
+)
 from .fit_many import fit_many
 
 UNDECIDED = -1
@@ -21,6 +28,10 @@ UNDECIDED = -1
 
 class Guess:
     """The default of ``unknown``: no point is left undecided.  ``None`` is a label."""
+
+
+def _learns_by_parts(model) -> bool:
+    return hasattr(model.estimator, "partial_fit")
 
 
 class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):
@@ -38,29 +49,49 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit all classifiers to X (n, d), dense or sparse, and labels y of any kind."""
         with all_or_nothing(self):
-            _check_base(self)
+            check_base(self)
             _check_label(self.unknown)
-            X, classes, codes = check_training(self, X, y, **_accepts(self.estimator))
-            weight = None
-            if sample_weight is not None:
-                _check_takes_weights(self)
-                weight = check_weights(self, X, codes, classes, sample_weight, None)
-            self.classes_ = classes
-            _check_new(self.unknown, classes)
-            jobs = {
-                name: partial(self._fit_one, question, X, codes, weight)
-                for name, question in self._questions(codes).items()
-            }
+            jobs = self._jobs(X, y, sample_weight)
             self.estimators_ = fit_many(type(self).__name__, jobs, self.n_jobs, self.verbose)
         return self
+
+    def _jobs(self, X, y, sample_weight) -> dict[str, Callable]:
+        """The fits to be made, by the names that they have in messages."""
+        X, classes, codes = check_training(self, X, y, **accepts(self.estimator))
+        weight = None
+        if sample_weight is not None:
+            _check_takes_weights(self)
+            weight = check_weights(self, X, codes, classes, sample_weight, None)
+        self.classes_ = classes
+        _check_new(self.unknown, classes)
+        return {
+            name: partial(self._fit_one, question, X, codes, weight)
+            for name, question in self._questions(codes).items()
+        }
 
     @abstractmethod
     def _questions(self, codes) -> dict[str, Any]:
         """What the classifiers are to tell apart, by the name it has in messages."""
 
     @abstractmethod
+    def _part_for(self, question, X, codes, weight):
+        """The rows that one of the questions is about, their targets 0 and 1, and weights."""
+
     def _fit_one(self, question, X, codes, weight):
         """The classifier that answers one of the questions."""
+        return self._fit_base(*self._part_for(question, X, codes, weight))
+
+    @available_if(_learns_by_parts)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from one part of the rows more, where the classifiers can.
+
+        ``classes`` names all labels that any part may bring; it is needed in the first call.
+        """
+        from .part_by_part import learn_part
+
+        with all_or_nothing(self):
+            learn_part(self, X, y, classes, sample_weight)
+        return self
 
     def _fit_base(self, X, target, weight):
         given = {} if weight is None else {"sample_weight": weight}
@@ -69,7 +100,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
     def _ask(self, X, ask: Callable) -> np.ndarray:
         """(n, number of classifiers): what each classifier says of each row."""
         check_is_fitted(self, "estimators_")
-        X = check_rows(self, X, reset=False, **_accepts(self.estimator))
+        X = check_rows(self, X, reset=False, **accepts(self.estimator))
         models = enumerate(self.estimators_)
         return np.column_stack([ask(model, self._seen_by(place, X)) for place, model in models])
 
@@ -174,7 +205,7 @@ def _common_type(classes: np.ndarray, unknown) -> np.dtype:
     return np.result_type(own, kind) if own.kind == kind.kind else np.dtype(object)
 
 
-def _accepts(estimator) -> dict:
+def accepts(estimator) -> dict:
     """How scikit-learn is to check data that a base will be given."""
     tags = get_tags(estimator).input_tags
     return {
@@ -183,7 +214,7 @@ def _accepts(estimator) -> dict:
     }
 
 
-def _check_base(model) -> None:
+def check_base(model) -> None:
     base = model.estimator
     answers = ("decision_function", "predict_proba", "predict")
     able = hasattr(base, "fit") and any(hasattr(base, name) for name in answers)
@@ -193,6 +224,13 @@ def _check_base(model) -> None:
             "object with fit and with decision_function, predict_proba or predict. "
             f"Got estimator={base!r}."
         )
+
+
+def weights_for(model, X, sample_weight) -> np.ndarray | None:
+    """Checked weights, if there are any and the base takes them."""
+    if sample_weight is not None:
+        _check_takes_weights(model)
+    return check_sample_weight(X, sample_weight)
 
 
 def _check_takes_weights(model) -> None:
