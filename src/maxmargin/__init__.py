@@ -69,6 +69,11 @@ _HOME = {
     "ConfusionDisplay": "show.views.confusion",
     "ComparisonDisplay": "show.views.comparison",
     "RankingDisplay": "show.views.ranking",
+    "SeparatorsDisplay": "show.views.separators",
+    "UpdateDisplay": "show.views.separators",
+    "ProjectionDisplay": "show.views.projection",
+    "GramDisplay": "show.views.gram",
+    "RegressionDisplay": "show.views.gram",
     "DistancesDisplay": "show.views.distances",
 }
 
