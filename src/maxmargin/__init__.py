@@ -33,6 +33,8 @@ _HOME = {
     "verify": "models.verify",
     "leave_one_out": "models.left_out.leave_one_out",
     "LeaveOneOutResult": "models.left_out.result",
+    "influence": "models.left_out.influence",
+    "Influence": "models.left_out.influence",
     "save": "app.store.files",
     "load": "app.store.files",
     "write_report": "app.report.write",

@@ -20,6 +20,7 @@ from .demo import demo
 from .evaluate import evaluate
 from .export import export
 from .fit import fit
+from .forget import forget
 from .inspect import inspect
 from .path import path
 from .predict import predict
@@ -41,7 +42,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 COMMANDS = (
-    fit, predict, evaluate, verify, inspect, separable, path, compare, rank, ask, export, demo,
+    fit, predict, evaluate, verify, forget, inspect, separable, path, compare, rank, ask, export,
+    demo,
 )  # fmt: skip
 for body in COMMANDS:
     app.command()(command(body))

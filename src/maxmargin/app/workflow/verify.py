@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...parts.files.model import TableModel
 from .judge import judge
+
+if TYPE_CHECKING:
+    from ...parts.files.training import Labelled
 
 
 class VerifiedData(NamedTuple):
@@ -53,17 +56,24 @@ def verify_file(
 def _in_memory(model: TableModel, data, target, format, on_read) -> ClaimRows:
     """All rows at once."""
     from ...models.verify import verify
+
+    rows = training_rows(model, data, target, format, on_read)
+    X = model.features(rows.rows)
+    return ClaimRows(
+        rows.name, [(X, rows.y)],
+        lambda: verify(model.model, X, rows.y, rows.weight), lambda: len(rows),
+    )  # fmt: skip
+
+
+def training_rows(model: TableModel, data, target=None, format=None, on_read=None) -> Labelled:
+    """The rows of a file as the model was fitted to them."""
     from ...parts.files.training import read_labelled, without_missing
 
     own, weights = model.target if model.is_table else target, model.summary.get("weights")
     rows = read_labelled(data, own, weights, model.form(format), on_read)
     if _drops(model):
         rows = without_missing(rows, list(model.preparation.types()))
-    X = model.features(rows.rows)
-    return ClaimRows(
-        rows.name, [(X, rows.y)],
-        lambda: verify(model.model, X, rows.y, rows.weight), lambda: len(rows),
-    )  # fmt: skip
+    return rows
 
 
 def _in_pieces(model: TableModel, data, memory, tol: float, target, format) -> ClaimRows:

@@ -15,6 +15,7 @@ from ...core.kernels.kernels import Kernel, check_square, kernel_for
 from ...core.types import ArrayLike, MatrixLike
 from ..certified import Certified
 from ..fitting import make_monitor, warn_unless_reached
+from ..forgetting.mixin import ForgettingMixin
 from ..reduction.votes import votes
 from ..stored import DUAL, LANDMARKS, SEEN, SOLVED, SUPPORT
 from ..svm.form import ModelForm
@@ -43,7 +44,7 @@ MULTICLASS_FORMS: dict[str, ModelForm] = {
 SVM_KERNELS = ["linear", "poly", "rbf", "laplacian", "cosine", "precomputed"]
 
 
-class KernelSVM(Certified, ClassifierMixin, BaseEstimator):
+class KernelSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
     """Support vector machine with a kernel and a free bias, solved exactly, with a certificate.
 
     Two classes: minimises  ½‖w‖² + C Σ sᵢ max(0, 1 − yᵢ (w·φ(xᵢ) + b))  over w and b, where

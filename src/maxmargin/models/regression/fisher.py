@@ -22,12 +22,18 @@ from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
 from ..certified import Certified
 from ..fitting import linear_scores
+from ..forgetting.mixin import ForgettingMixin
 from ..stored import LINEAR
 from ..validation import all_or_nothing, check_rows, check_training, check_weights, count, one_of
 
 
 class FisherDiscriminant(
-    Certified, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    ForgettingMixin,
+    Certified,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Fisher's linear discriminant for two and k classes: directions, and a classifier on them.
 

@@ -31,6 +31,7 @@ from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
 from ..certified import Certified
 from ..fitting import linear_scores
+from ..forgetting.mixin import ForgettingMixin
 from ..stored import LINEAR
 from ..validation import (
     all_or_nothing,
@@ -64,7 +65,7 @@ def _unit(design: Design) -> float:
         return design.unit()
 
 
-class LeastSquaresClassifier(Certified, ClassifierMixin, BaseEstimator):
+class LeastSquaresClassifier(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
     """Least squares on 1-of-k targets, with or without a ridge, solved in closed form.
 
     Minimises  ½ Σ sᵢ ‖W xᵢ + b − tᵢ‖² + ½ α‖W‖²  with tᵢ the unit vector of the row's class;

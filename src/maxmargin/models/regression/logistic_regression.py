@@ -20,6 +20,7 @@ from ...core.solve.softmax.path_state import PathState
 from ...core.types import ArrayLike, MatrixLike
 from ..certified import Certified
 from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
+from ..forgetting.mixin import ForgettingMixin
 from ..stored import LINEAR, SOLVED
 from ..validation import (
     all_or_nothing,
@@ -30,7 +31,7 @@ from ..validation import (
 )
 
 
-class LogisticRegression(Certified, ClassifierMixin, BaseEstimator):
+class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
     """Logistic regression with free biases, solved exactly, with a certificate.
 
     Two classes: minimises  ½‖w‖² + C Σ sᵢ log(1 + exp(−yᵢ(w·xᵢ + b)))  over w and b.

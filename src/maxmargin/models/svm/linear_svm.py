@@ -12,6 +12,7 @@ from ...core.problem.problem import Bias
 from ...core.types import ArrayLike, MatrixLike
 from ..certified import Certified
 from ..fitting import linear_scores, make_monitor, warn_unless_reached
+from ..forgetting.mixin import ForgettingMixin
 from ..reduction.votes import votes
 from ..stored import DUAL, LINEAR, SOLVED, STREAMED, SUPPORT
 from ..validation import (
@@ -36,7 +37,7 @@ MULTICLASS_FORMS: dict[str, LinearForm] = {
 }
 
 
-class LinearSVM(Certified, ClassifierMixin, BaseEstimator):
+class LinearSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
     """Support vector machine with a free bias, solved exactly, with a certificate.
 
     Two classes: minimises  ½‖w‖² + C Σ sᵢ ℓ(yᵢ (w·xᵢ + b))  over w and b, with ℓ the hinge

@@ -1,0 +1,1 @@
+"""Models of changed data: some rows gone, or some more, without beginning anew."""

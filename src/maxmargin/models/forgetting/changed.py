@@ -1,0 +1,106 @@
+"""The optimum of changed data, begun where the optimum of the old data was.
+
+A model keeps no rows, so the data of its fit are given again, and recognised by its objective.  The
+result is a new model, fitted and certified like any other: what it is depends on its own data only,
+to the tolerance of the fit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ...core.types import ArrayLike, MatrixLike
+from ..left_out.known_data import data_of_fit, rows_named, stacked
+from ..validation import check_known, check_sample_weight
+
+
+def without(model: Any, rows, X: MatrixLike, y: ArrayLike, sample_weight=None) -> Any:
+    """A model of the same data without some rows."""
+    _check_kind(model)
+    X, codes, _ = data_of_fit(model, X, y, sample_weight)
+    gone = rows_named(rows, len(codes))
+    rest = np.ones(len(codes), dtype=bool)
+    rest[gone] = False
+    weight = check_sample_weight(X, sample_weight)
+    alive = rest if weight is None else rest & (weight > 0)
+    _check_classes(model, codes[alive], len(gone))
+    start = _multipliers(model, lambda alpha: alpha[rest])
+    return _fitted(model, X[rest], codes[rest], None if weight is None else weight[rest], start)
+
+
+def with_rows(
+    model: Any, X_new, y_new, X: MatrixLike, y: ArrayLike, sample_weight=None, new_weight=None
+) -> Any:
+    """A model of the same data and some more rows, of classes that it knows."""
+    _check_kind(model)
+    X, codes, _ = data_of_fit(model, X, y, sample_weight)
+    more, new_codes, _ = check_known(_without_class_weight(model), X_new, y_new, None)
+    one, two = check_sample_weight(X, sample_weight), check_sample_weight(more, new_weight)
+    weight = None
+    if one is not None or two is not None:
+        one = np.ones(len(codes)) if one is None else one
+        weight = np.concatenate([one, np.ones(len(new_codes)) if two is None else two])
+    n = len(new_codes)
+    start = _multipliers(model, lambda a: np.concatenate([a, np.zeros((n, *a.shape[1:]))]))
+    return _fitted(model, stacked(X, more), np.concatenate([codes, new_codes]), weight, start)
+
+
+def _check_kind(model: Any) -> None:
+    if not hasattr(model, "_recertify") or not hasattr(model, "classes_"):
+        raise TypeError(
+            f"Rows are forgotten or added by a fitted classifier with a certificate, got "
+            f"{type(model).__name__}."
+        )
+    kernel = getattr(model, "kernel", None)
+    if isinstance(kernel, str) and kernel == "precomputed":
+        raise ValueError(
+            "kernel='precomputed' has no rows to leave out or to add: fit the Gram matrix of the "
+            "changed data, with warm_start=True."
+        )
+
+
+def _check_classes(model, codes, count: int) -> None:
+    there = np.bincount(codes, minlength=len(model.classes_)) > 0
+    if not there.all():
+        lost = model.classes_[~there][0]
+        raise ValueError(
+            f"Without these {count} rows there is no row of class {lost} with positive weight. "
+            "Leave the class out of the data altogether and fit anew."
+        )
+
+
+def _without_class_weight(model) -> Any:
+    """So that new rows need not hold every class."""
+    from copy import copy
+
+    plain = copy(model)
+    if hasattr(plain, "class_weight"):
+        plain.class_weight = None
+    return plain
+
+
+def _multipliers(model, changed) -> np.ndarray | None:
+    """Of every row that stays; where they follow from the weights there are none."""
+    alpha = getattr(model, "alpha_", None)
+    kept = isinstance(alpha, np.ndarray) and alpha.ndim > 0 and hasattr(model, "support_")
+    return changed(alpha) if kept else None
+
+
+def _fitted(model, X, codes, weight, start) -> Any:
+    """A fit that starts from the model, if its kind can start from anything."""
+    old = model.plain() if hasattr(model, "plain") else model
+    new = clone(old)
+    y = old.classes_[codes]
+    if "warm_start" not in new.get_params(deep=False):
+        return new.fit(X, y, weight)
+    names = ("coef_", "intercept_", "classes_", "_linear")
+    vars(new).update({name: getattr(old, name) for name in names if hasattr(old, name)})
+    if start is not None:
+        new.alpha_ = start
+    new.set_params(warm_start=True).fit(X, y, weight)
+    if hasattr(old, "feature_names_in_"):
+        new.feature_names_in_ = old.feature_names_in_
+    return new.set_params(warm_start=old.warm_start)

@@ -1,0 +1,102 @@
+"""Models of changed data, and what each row does to one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+
+from maxmargin import (
+    FisherDiscriminant,
+    KernelSVM,
+    LeastSquaresClassifier,
+    LinearSVM,
+    LinearSVMCV,
+    LogisticRegression,
+    influence,
+    verify,
+)
+
+from ..helpers import cloud
+
+X, signs = cloud(n=60, d=3, seed=5)
+y = np.where(signs > 0, "yes", "no")
+THREE = np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.5])
+WEIGHT = np.where(np.arange(60) % 3 == 0, 2.0, 1.0)
+GONE = np.array([0, 7, 8, 30])
+REST = np.setdiff1d(np.arange(60), GONE)
+MODELS = [
+    (LinearSVM(tol=1e-9), y),
+    (LinearSVM(penalize_bias=True), y),
+    (LinearSVM(class_weight="balanced"), y),
+    (LinearSVM(multiclass="pairs"), THREE),
+    (LogisticRegression(tol=1e-10), y),
+    (LeastSquaresClassifier(alpha=1.0), y),
+    (FisherDiscriminant(), THREE),
+    (KernelSVM(tol=1e-8), y),
+]
+
+
+@pytest.mark.parametrize(("model", "labels"), MODELS, ids=lambda each: str(each)[:30])
+def test_without_equals_a_fit_to_the_rest(model, labels):
+    fitted = clone(model).fit(X, labels, WEIGHT)
+    before = fitted.decision_function(X)
+    less = fitted.without(GONE, X, labels, WEIGHT)
+    anew = clone(model).fit(X[REST], labels[REST], WEIGHT[REST])
+    np.testing.assert_allclose(less.decision_function(X), anew.decision_function(X), atol=1e-4)
+    assert verify(less, X[REST], labels[REST], WEIGHT[REST]).holds(1e-6)
+    assert np.array_equal(fitted.decision_function(X), before)
+    assert less.get_params() == fitted.get_params()
+
+
+@pytest.mark.parametrize(("model", "labels"), MODELS[:2], ids=["hinge", "penalized"])
+def test_rows_come_back(model, labels):
+    less = clone(model).fit(X[REST], labels[REST], WEIGHT[REST])
+    all_rows = np.r_[REST, GONE]
+    more = less.with_rows(X[GONE], labels[GONE], X[REST], labels[REST], WEIGHT[REST], WEIGHT[GONE])
+    anew = clone(model).fit(X[all_rows], labels[all_rows], WEIGHT[all_rows])
+    np.testing.assert_allclose(more.coef_, anew.coef_, atol=1e-6)
+    assert len(more.alpha_) == 60
+
+
+def test_sparse_rows_masks_and_searches():
+    S = sparse.csr_matrix(X)
+    mask = np.isin(np.arange(60), GONE)
+    less = LinearSVM().fit(S, y).without(mask, S, y)
+    assert less.alpha_.shape == (56,)
+    search = LinearSVMCV(Cs=[0.1, 1.0]).fit(X, y)
+    found = search.without(3, X, y)
+    assert type(found) is LinearSVM
+    assert found.C == search.C_
+
+
+def test_refusals():
+    model = LinearSVM().fit(X, y)
+    for rows, said in [
+        (60, "no row 60: the data have rows 0 to 59"),
+        (-1, "no row -1"),
+        ([], "row numbers counted from 0"),
+        (0.5, "row numbers counted from 0"),
+        (np.zeros(3, dtype=bool), "must have 60 entries"),
+        (np.flatnonzero(y == "no"), "no row of class no"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            model.without(rows, X, y)
+    with pytest.raises(ValueError, match="not the data that the LinearSVM was fitted to"):
+        model.without(0, X[::-1].copy(), y)
+    with pytest.raises(ValueError, match="labels the model does not know"):
+        model.with_rows(X[:1], ["perhaps"], X, y)
+    with pytest.raises(ValueError, match="precomputed"):
+        KernelSVM(kernel="precomputed").fit(X @ X.T, y).without(0, X @ X.T, y)
+
+
+@pytest.mark.parametrize("model", [LinearSVM(), LogisticRegression(tol=1e-10)], ids=str)
+def test_the_pulls_of_all_rows_make_the_weights(model):
+    model = clone(model).fit(X, y)
+    told = influence(model, X, y, at=X[:5])
+    centred = (X[:5] - X.mean(axis=0)) @ model.coef_[0]
+    np.testing.assert_allclose(told.part.sum(axis=0), centred, atol=1e-3)
+    assert told.pull[told.most(3)].min() >= np.sort(told.pull)[-3]
+    with pytest.raises(TypeError, match="got LeastSquaresClassifier"):
+        influence(LeastSquaresClassifier().fit(X, y), X, y)
