@@ -8,13 +8,18 @@ SOAK ?= 3600
 
 QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
 
-.PHONY: run test quick accelerate-tests check docs bench bench-streams bench-spread soak gallery clean
+.PHONY: run test test-torch quick accelerate-tests check docs bench bench-streams bench-spread soak \
+	gallery clean
 
 run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
 
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
+
+# Torch tensors: on the CPU, and on a card where there is one.
+test-torch: $(VENV)/.installed-test $(VENV)/.installed-gpu
+	$(BIN)/python -m pytest -q tests/device
 
 # The inner loop: laws, solvers, model files; under a minute once kernels are compiled.
 quick: $(VENV)/.installed-test

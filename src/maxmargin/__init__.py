@@ -41,6 +41,8 @@ _HOME = {
     "ModelFileError": "app.store.errors",
     "NotStorableError": "app.store.errors",
     "separability": "models.separate",
+    "probe": "models.probe",
+    "ProbeResult": "models.probe",
     "c_path": "models.tune.path",
     "CPath": "models.tune.path",
     "compare": "models.tune.compare",

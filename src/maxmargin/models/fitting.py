@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -14,6 +15,7 @@ from ..core.certify.certificate import Certificate
 from ..core.rows.class_products import score_chunks
 from ..core.rows.rows import as_rows, scores
 from ..core.solve.contract import Ending, Monitor
+from .device.tensors import as_numpy, is_tensor
 from .validation import check_rows, count, positive
 
 ENDING_ADVICE = {
@@ -47,12 +49,17 @@ def note(estimator, solution, certificate) -> None:
     estimator.solver_reason_ = solution.why
 
 
-def linear_scores(estimator, X) -> np.ndarray:
-    """w·x + b as (n,) with two classes; with more (n, m), one column per row of ``coef_``."""
+def linear_scores(estimator, X) -> Any:
+    """w·x + b as (n,) with two classes; with more, or several labels, (n, m), one column per row of
+    ``coef_``.  Of a tensor a tensor, where that is."""
     check_is_fitted(estimator)
+    if is_tensor(X):
+        from .device.predict import tensor_scores
+
+        return tensor_scores(estimator, X)
     rows = as_rows(check_rows(estimator, X, reset=False))
-    coef, intercept = estimator.coef_, estimator.intercept_
-    if len(estimator.classes_) == 2:
+    coef, intercept = as_numpy(estimator.coef_), as_numpy(estimator.intercept_)
+    if len(estimator.classes_) == 2 and not hasattr(estimator, "n_labels_"):
         return scores(rows, coef[0]) + float(intercept[0])
     return np.concatenate([s + intercept for _, s in score_chunks(rows, coef)])
 

@@ -24,6 +24,7 @@ from .forget import forget
 from .inspect import inspect
 from .path import path
 from .predict import predict
+from .probe import probe
 from .rank import rank
 from .run import command, command_line, typed
 from .separable import separable
@@ -42,8 +43,8 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 COMMANDS = (
-    fit, predict, evaluate, verify, forget, inspect, separable, path, compare, rank, ask, export,
-    demo,
+    fit, predict, evaluate, verify, forget, inspect, separable, path, compare, rank, ask, probe,
+    export, demo,
 )  # fmt: skip
 for body in COMMANDS:
     app.command()(command(body))

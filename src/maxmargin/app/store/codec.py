@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ...models.device.tensors import as_numpy, is_tensor
 from .budget import Budget, word_array_bytes, words_bytes
 from .container import DTYPES
 from .errors import ModelFileError, NotStorableError, shown
@@ -59,6 +60,8 @@ class Writer:
             return {"~": "scalar", "dtype": value.dtype.newbyteorder("<").str, "value": plain}
         if isinstance(value, np.ndarray):
             return self._array(value, where)
+        if is_tensor(value):  # a model file knows of no device
+            return self._array(as_numpy(value), where)
         if sparse.issparse(value):
             return self._sparse(value, where)
         if type(value).__name__ in RECORDS and type(value) is record_class(type(value).__name__):

@@ -97,6 +97,8 @@ class Check:
             self._answer_all()
 
     def _machines(self, k: int) -> int:
+        if isinstance(labels := self.fitted.get("n_labels_"), int):
+            return labels
         if k == 2:
             return 1
         return k * (k - 1) // 2 if getattr(self.model, "multiclass", "") == "pairs" else k

@@ -40,8 +40,8 @@ class ClassPoint(NamedTuple):
 class ClassWeights(NamedTuple):
     """Weights and biases alone, where multipliers follow from them: one row for two classes."""
 
-    W: np.ndarray
-    b: np.ndarray
+    W: Any  # arrays, or tensors where rows are such
+    b: Any
 
 
 class Step(NamedTuple):
@@ -146,7 +146,7 @@ class Proved(NamedTuple):
     point: Any  # Point, ClassPoint or ClassWeights
     certificate: Any  # a Certificate, or None
     scores: np.ndarray | None = None  # of two classes, w·x without the bias
-    slacks: np.ndarray | None = None  # of k classes, every row's worst and summed: (n, 2)
+    slacks: Any = None  # of k classes, every row's worst and summed: (n, 2)
 
     @property
     def gap(self) -> float:

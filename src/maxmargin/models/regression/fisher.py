@@ -21,6 +21,7 @@ from ...core.solve.closed_form.within import Spread, spread_within
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
 from ..certified import Certified
+from ..device.tensors import is_tensor, labels_of, log_probabilities, wants_device
 from ..fitting import linear_scores
 from ..forgetting.mixin import ForgettingMixin
 from ..stored import LINEAR
@@ -58,6 +59,8 @@ class FisherDiscriminant(
         Default: the shares of the classes in y.
     n_components : int or None
         Directions of ``transform``, at most k − 1, which is the default.
+    device : str, torch.device or None, default=None
+        Where to compute; tensors are fitted where they are.  Needs ``maxmargin[gpu]``.
 
     Attributes
     ----------
@@ -100,12 +103,14 @@ class FisherDiscriminant(
         threshold: str = "priors",
         priors: ArrayLike | None = None,
         n_components: int | None = None,
+        device: Any = None,
     ):
         self.covariance = covariance
         self.shrinkage = shrinkage
         self.threshold = threshold
         self.priors = priors
         self.n_components = n_components
+        self.device = device
 
     # What a fit tells.
     priors_: np.ndarray
@@ -118,7 +123,11 @@ class FisherDiscriminant(
     explained_variance_ratio_: np.ndarray
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""
+        """Fit to points X (n, d), dense or sparse, or a tensor, and labels y of any kind."""
+        if wants_device(self, X):
+            from ..device.fisher import fit
+
+            return fit(self, X, y, sample_weight)
         with all_or_nothing(self), one_blas_thread():
             one_of("covariance", self.covariance, ["within", "none"])
             one_of("threshold", self.threshold, ["priors", "midpoint"])
@@ -218,9 +227,13 @@ class FisherDiscriminant(
     def _n_features_out(self) -> int:
         return self.scalings_.shape[1]
 
-    def transform(self, X: MatrixLike) -> np.ndarray:
+    def transform(self, X: MatrixLike) -> Any:
         """Project on the directions: (n, components), centred at the mean of the means."""
         check_is_fitted(self)
+        if is_tensor(X):
+            from ..device.fisher import transform
+
+            return transform(self, X)
         X = check_rows(self, X, reset=False)
         return np.asarray(X @ self.scalings_) - self.xbar_ @ self.scalings_
 
@@ -232,16 +245,22 @@ class FisherDiscriminant(
     def predict(self, X: MatrixLike) -> np.ndarray:
         """The most probable class."""
         f = self.decision_function(X)
+        if is_tensor(f):
+            return labels_of(self.classes_, f)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Probabilities of the classes, if each is normal with covariance Σ."""
         f = self.decision_function(X)
+        if is_tensor(f):
+            return log_probabilities(f).exp()
         return np.column_stack([expit(-f), expit(f)]) if f.ndim == 1 else softmax(f, axis=1)
 
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Logarithms of ``predict_proba``, without underflow."""
         f = self.decision_function(X)
+        if is_tensor(f):
+            return log_probabilities(f)
         return log_softmax(np.column_stack([np.zeros_like(f), f]) if f.ndim == 1 else f, axis=1)
 
     def _in_words(self) -> tuple[str, str]:

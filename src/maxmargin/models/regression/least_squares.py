@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -30,6 +30,7 @@ from ...core.solve.closed_form.ridge_path import LeaveOneOut, coefficients, leav
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
 from ..certified import Certified
+from ..device.tensors import is_tensor, labels_of, wants_device
 from ..fitting import linear_scores
 from ..forgetting.mixin import ForgettingMixin
 from ..stored import LINEAR
@@ -87,6 +88,8 @@ class LeastSquaresClassifier(ForgettingMixin, Certified, ClassifierMixin, BaseEs
         leave-one-out squared error; ``alpha`` is then ignored.  See ``path_``.
     fit_intercept : bool, default=True
     class_weight : dict, "balanced" or None
+    device : str, torch.device or None, default=None
+        Where to compute; tensors are fitted where they are.  Needs ``maxmargin[gpu]``.
 
     Attributes
     ----------
@@ -114,6 +117,7 @@ class LeastSquaresClassifier(ForgettingMixin, Certified, ClassifierMixin, BaseEs
         "alpha_": "number !",
         "path_": "RidgePath",
         "certificate_": "NormalEquations",
+        "n_labels_": "count m",
     }
 
     def __init__(
@@ -123,20 +127,30 @@ class LeastSquaresClassifier(ForgettingMixin, Certified, ClassifierMixin, BaseEs
         alphas: ArrayLike | None = None,
         fit_intercept: bool = True,
         class_weight: dict | str | None = None,
+        device: Any = None,
     ):
         self.alpha = alpha
         self.alphas = alphas
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
+        self.device = device
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""
+        """Fit to training points X (n, d), dense or sparse, or a tensor, and labels y of any kind.
+
+        Of a tensor y may have several columns of 0 and 1: a label each.
+        """
+        if wants_device(self, X):
+            from ..device.closed_forms import fit_least_squares
+
+            return fit_least_squares(self, X, y, sample_weight)
         with all_or_nothing(self), one_blas_thread():
             alpha = at_least_zero("alpha", self.alpha)
             alphas = None if self.alphas is None else check_alphas(self.alphas)
             X, classes, codes = check_training(self, X, y)
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
             self.classes_ = classes
+            self.__dict__.pop("n_labels_", None)
             unit = self._solve(X, codes, weight, alpha, alphas)
             if unit != 1.0:  # the squares of these data are no numbers
                 self._solve(unit * X, codes, weight, alpha, alphas, unit)
@@ -258,6 +272,10 @@ class LeastSquaresClassifier(ForgettingMixin, Certified, ClassifierMixin, BaseEs
     def predict(self, X: MatrixLike) -> np.ndarray:
         """The class of the highest score."""
         f = self.decision_function(X)
+        if is_tensor(f):
+            return labels_of(self.classes_, f, hasattr(self, "n_labels_"))
+        if hasattr(self, "n_labels_"):
+            return (f > 0).astype(int)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
     def _in_words(self) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_expit, log_softmax
@@ -19,8 +19,10 @@ from ...core.solve.softmax.form import LOGISTIC_SOLVERS, certify_logistic, solve
 from ...core.solve.softmax.path_state import PathState
 from ...core.types import ArrayLike, MatrixLike
 from ..certified import Certified
+from ..device.tensors import is_tensor, labels_of, log_probabilities, wants_device
 from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
 from ..forgetting.mixin import ForgettingMixin
+from ..several_labels import fit_columns, has_columns
 from ..stored import LINEAR, SOLVED
 from ..validation import (
     all_or_nothing,
@@ -62,12 +64,17 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
     random_state : int or None
         Order of visits in ``descent`` and choice of rows in ``newton``.  The optimum does
         not depend on it.
+    device : str, torch.device or None, default=None
+        Where to compute: "cuda", "cpu".  Tensors are fitted where they are; NumPy arrays go to the
+        device named, and results come back as arrays.  Needs ``maxmargin[gpu]``.
     verbose : int, default=0
         1 prints progress a few times a second, 2 every iteration.
 
     Attributes
     ----------
-    coef_, intercept_ : (1, d) and (1,) for two classes, (k, d) and (k,) for more, in float64
+    coef_, intercept_ : (1, d) and (1,) for two classes, (k, d) and (k,) for more, in float64;
+        tensors where X was one; one row per label for several
+    n_labels_ : how many labels a row has, where y had several columns
     certificate_ : Certificate
         Primal, dual and gap, recomputed from the data in float64.
     history_ : list of steps with seconds, primal, dual
@@ -85,7 +92,7 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
     True
     """
 
-    _stored = LINEAR | SOLVED
+    _stored = LINEAR | SOLVED | {"n_labels_": "count m"}
     _log_odds = True  # probabilities are a function of the scores alone: sigmoid, softmax
 
     def __init__(
@@ -100,6 +107,7 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
         solver: str = "auto",
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        device: Any = None,
         verbose: int = 0,
     ):
         self.C = C
@@ -111,10 +119,21 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
         self.solver = solver
         self.warm_start = warm_start
         self.random_state = random_state
+        self.device = device
         self.verbose = verbose
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to training points X (n, d), dense or sparse, and labels y of any kinds."""
+        """Fit to training points X (n, d), dense or sparse, or a tensor, and labels y of any kind.
+
+        y of several columns, of 0 and 1, are several labels: one problem for every column.
+        """
+        if wants_device(self, X):
+            from ..device.logistic import fit
+
+            return fit(self, X, y, sample_weight)
+        if has_columns(y):
+            return fit_columns(self, X, y, sample_weight)
+        self.__dict__.pop("n_labels_", None)
         with all_or_nothing(self):
             X, classes, codes = check_training(self, X, y)
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
@@ -136,6 +155,11 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
         if certificate is not None:
             warn_unless_reached(self, solution.ending, certificate)
         return self
+
+    def _fit_column(self, X, codes, weight, monitor):
+        """The solution of one label of several."""
+        one_of("solver", self.solver, ["auto", *LOGISTIC_SOLVERS])
+        return solve_logistic(self._problem(X, codes, weight, 2), monitor, self.solver)
 
     def _problem(self, X, codes, weight, k: int) -> Problem | MulticlassProblem:
         if isinstance(self.C, float) and np.isinf(self.C):
@@ -173,18 +197,29 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
     def predict(self, X: MatrixLike) -> np.ndarray:
         """The most probable label of every row."""
         s = self.decision_function(X)
+        several = hasattr(self, "n_labels_")
+        if is_tensor(s):
+            return labels_of(self.classes_, s, several)
+        if several:
+            return (s > 0).astype(int)
         return self.classes_[(s > 0).astype(int) if s.ndim == 1 else s.argmax(axis=1)]
 
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """log p of every row and class, accurate however small p is."""
         s = self.decision_function(X)
+        several = hasattr(self, "n_labels_")
+        if is_tensor(s):
+            return log_probabilities(s, several)
+        if several:
+            return log_expit(s)
         if s.ndim == 1:
             return np.column_stack([log_expit(-s), log_expit(s)])
         return log_softmax(s, axis=1)
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """p of every row and class."""
-        return np.exp(self.predict_log_proba(X))
+        logs: Any = self.predict_log_proba(X)
+        return logs.exp() if is_tensor(logs) else np.exp(logs)
 
     def _in_words(self) -> tuple[str, str]:
         text = "Logistic regression: scores that are log-odds, as large as C lets them be."

@@ -22,7 +22,8 @@ class LogisticRegressionCV(CSearch, LogisticRegression):  # type: ignore[overrid
     The fits of the folds are certified only by the solver "descent".  The solver "newton" ends
     them without a proof, once the objective is estimated to lie above the optimum by at most a
     two-hundredth of ``tol_cv`` times what the weights gain over none.  (A proof would cost two
-    to five times as much, most of it at large C.)
+    to five times as much, most of it at large C.)  On tensors, or a ``device``, every fit is
+    certified to ``tol_cv``.
 
     Parameters
     ----------
@@ -30,7 +31,7 @@ class LogisticRegressionCV(CSearch, LogisticRegression):  # type: ignore[overrid
         As in ``LinearSVMCV``.
     tol_cv : float, default=1e-3
         How exact the fits inside the folds are; see above.
-    tol, max_iter, max_seconds, fit_intercept, class_weight, solver, random_state, verbose :
+    tol, max_iter, max_seconds, fit_intercept, class_weight, solver, random_state, device, verbose :
         As in ``LogisticRegression``; ``max_seconds`` is that of each fit.
 
     Attributes
@@ -69,6 +70,7 @@ class LogisticRegressionCV(CSearch, LogisticRegression):  # type: ignore[overrid
         class_weight: dict | str | None = None,
         solver: str = "auto",
         random_state: int | np.random.RandomState | None = None,
+        device: Any = None,
         verbose: int = 0,
     ):
         self.Cs = Cs
@@ -84,4 +86,5 @@ class LogisticRegressionCV(CSearch, LogisticRegression):  # type: ignore[overrid
         self.class_weight = class_weight
         self.solver = solver
         self.random_state = random_state
+        self.device = device
         self.verbose = verbose

@@ -22,6 +22,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ...core.types import ArrayLike, MatrixLike
+from ..device.tensors import wants_device
 from ..validation import all_or_nothing, one_of, positive
 from .best import CHOICE_RULES, best_index
 from .checked_data import CheckedData, checked
@@ -88,6 +89,8 @@ class CSearch:
 
         ``groups`` go to the splitter; ``sample_weight`` to every fit and to the scorer.
         """
+        if wants_device(self, X):
+            return self._fit_on_device(X, y, sample_weight, groups)
         with all_or_nothing(self):
             for name in [name for name in vars(self) if name.endswith("_")]:
                 delattr(self, name)  # of an earlier fit
@@ -103,6 +106,11 @@ class CSearch:
         if not whole:
             self._tell_of_interrupt(search.complete)
         return self
+
+    def _fit_on_device(self, X, y, sample_weight, groups) -> Self:
+        from ..device.search import fit
+
+        return fit(self, X, y, sample_weight, groups)
 
     def plain(self) -> Any:
         """The tuned estimator with the C chosen, fitted, as if the search had never been."""

@@ -1,0 +1,56 @@
+"""Whether something is a tensor or is to be computed on a device, without importing torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def is_tensor(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "torch" and hasattr(value, "detach")
+
+
+def wants_device(estimator: Any, X: Any) -> bool:
+    """Whether a fit to X is one of torch's: X is a tensor, or a device is named."""
+    return is_tensor(X) or getattr(estimator, "device", None) is not None
+
+
+def as_numpy(value: Any) -> Any:
+    """Tensors as arrays, in the host's memory; anything else as it is."""
+    return value.detach().cpu().numpy() if is_tensor(value) else value
+
+
+def labels_of(classes: np.ndarray, scores: Any, several: bool = False) -> Any:
+    """The labels that scores, in a tensor, stand for: a tensor too, but for words.
+
+    ``several``: every column is a label of its own, 0 or 1.
+    """
+    import torch
+
+    if several:
+        return (scores > 0).to(torch.int64)
+    codes = (scores > 0).long() if scores.ndim == 1 else scores.argmax(1)
+    if classes.dtype.kind in "iufb":
+        return torch.from_numpy(classes).to(scores.device)[codes]
+    return classes[codes.cpu().numpy()]
+
+
+def log_probabilities(scores: Any, several: bool = False) -> Any:
+    """log p of every class from scores in a tensor; of two classes both columns."""
+    from torch import stack
+    from torch.nn.functional import log_softmax, logsigmoid
+
+    if several:
+        return logsigmoid(scores)
+    if scores.ndim == 1:
+        return stack([logsigmoid(-scores), logsigmoid(scores)], dim=1)
+    return log_softmax(scores, dim=1)
+
+
+def refuse_tensors(what: str, X: Any) -> None:
+    """For what works on arrays in memory alone."""
+    if is_tensor(X):
+        raise ValueError(
+            f"{what} works on NumPy arrays, got a torch tensor. Pass X.float().cpu().numpy()."
+        )
