@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from .notebook import proof_html
+
 # Of what a model file keeps, that which a proof needs: numbers and labels, but no rows of the data.
 PROOF_KINDS = ("float", "int", "number", "count", "labels", "flag")
 # What follows from the rest.
@@ -37,6 +39,16 @@ class Certified:
     @certificate_.deleter
     def certificate_(self) -> None:
         del self.__dict__["certificate_"]
+
+    # Notebooks show scikit-learn's diagram, and below it what is proved.
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + proof_html(self)  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **given: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**given)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] += proof_html(self)
+        return bundle
 
 
 def witness(model: Any) -> dict[str, Any]:
