@@ -5,8 +5,9 @@ from .helpers import Program, people, write
 
 @pytest.fixture
 def maxmargin(capfd, tmp_path, monkeypatch):
-    """The program, in a folder of its own."""
+    """The program, in a folder of its own; with --memory it reads small files in pieces, too."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("maxmargin.app.cli.fit.BYTES_IN_MEMORY", float("inf"))
     return Program(capfd)
 
 

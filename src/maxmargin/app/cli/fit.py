@@ -33,6 +33,7 @@ from .fit_options import (
     Report,
     Resume,
     Scale,
+    Score,
     Seed,
     Target,
     Test,
@@ -71,6 +72,7 @@ def fit(
     C: Price = None,
     tune: Tune = True,
     folds: Folds = 5,
+    score: Score = None,
     multiclass: Multiclass = None,
     kernel: Kernel = None,
     basis: Basis = None,
@@ -108,9 +110,17 @@ def fit(
     """
     from ...parts.files.preparation import Choices
     from ..workflow.plan import Plan
+    from ..workflow.tuning import SCORES
     from .show import as_plain, check_word, next_steps, show_fit
 
-    plan = Plan(method, C, tune, folds, kernel, basis, multiclass, tol, max_seconds, seed, threads)
+    if score is not None:
+        check_word("--score", score, SCORES)
+    balanced = weights == BALANCED
+    weights = None if balanced else weights
+    plan = Plan(
+        method, C, tune, folds, kernel, basis, multiclass, tol, max_seconds, seed, threads,
+        score, balanced,
+    )  # fmt: skip
     plan.resolved  # noqa: B018  # what cannot work is said before anything is read
     choices = Choices(
         tuple(drop or ()), tuple(category or ()), tuple(text or ()),
@@ -122,10 +132,13 @@ def fit(
         raise ValueError("--test and --holdout both say what to judge on. Use one of them.")
     files = FileOptions(data, target, weights, said_of(format, na, header), test)
     page = page_of(out, report, no_report, files.read())
-    if memory is not None or resume:
+    small = memory is not None and not resume and not holdout and _fits_easily(files, memory)
+    if (memory is not None or resume) and not small:
         fitted = _in_pieces(files, plan, choices, holdout, memory, resume, out)
     else:
         fitted = _in_memory(files, demo, plan, choices, holdout, reading(as_json))
+        if small:
+            fitted.notes.append(f"{data} is small beside --memory {memory}: it was read at once")
     if weights is not None:
         fitted.model.summary["weights"] = weights
     written = write_fit(fitted, out, page)
@@ -136,6 +149,12 @@ def fit(
         next_steps(out, page, data)
     if not fitted.proved:
         raise typer.Exit(1)
+
+
+# What a fit takes in memory, at most, for a byte of a text file: indicators are many.
+BYTES_IN_MEMORY = 40
+# What --weights may say instead of the name of a column.
+BALANCED = "balanced"
 
 
 class FileOptions(NamedTuple):
@@ -152,6 +171,18 @@ class FileOptions(NamedTuple):
         own = self.data is not None and self.data.endswith(".npy")
         beside = {"the labels": self.target, "the weights": self.weights} if own else {}
         return {"the data": self.data, "the test data": self.test, **beside}
+
+
+def _fits_easily(files: FileOptions, memory: str) -> bool:
+    """Whether a text file is so small that it can be read at once within the limit."""
+    from ...parts.files.source import find_source
+    from ...parts.stream.memory_limit import parse_memory
+
+    limit, path = parse_memory(memory).limit, Path(files.data or "")
+    if not path.is_file() or BYTES_IN_MEMORY * path.stat().st_size > limit:
+        return False
+    source = find_source(path, files.format)
+    return source.compression is None and source.format in ("csv", "tsv", "svmlight")
 
 
 def _in_memory(files: FileOptions, demo: str, plan, choices, holdout: float, on_read):

@@ -95,7 +95,8 @@ Scale = Annotated[
 Weights = Annotated[
     str | None,
     typer.Option(
-        help="Column of weights of the rows; of X.npy the file of them.",
+        help="Column of weights of the rows; of X.npy the file of them. balanced: every class "
+        "weighs the same.",
         rich_help_panel=COLUMNS_PANEL,
     ),
 ]
@@ -119,6 +120,14 @@ Tune = Annotated[
     bool, typer.Option(help="Choose C by cross-validation.", rich_help_panel=CHOICE_PANEL)
 ]
 Folds = Annotated[int, typer.Option(help="Folds to choose C.", rich_help_panel=CHOICE_PANEL)]
+Score = Annotated[
+    str | None,
+    typer.Option(
+        help="Choose C by accuracy, balanced_accuracy, f1_macro, roc_auc, average_precision, … "
+        "[default: accuracy, with a rare class balanced_accuracy]",
+        rich_help_panel=CHOICE_PANEL,
+    ),
+]
 Multiclass = Annotated[
     str | None,
     typer.Option(help="svm: max, sum, rest or pairs.", rich_help_panel=CHOICE_PANEL),

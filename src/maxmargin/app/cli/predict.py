@@ -27,12 +27,16 @@ def predict(
     every: Annotated[
         bool, typer.Option("--all-classes", help="Scores and probabilities of every class.")
     ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse words where numbers were in training.")
+    ] = False,
     format: Format = None,
 ) -> None:
     """Predict the rows of a file, in their order; files may be larger than memory.
 
     One line for every row: prediction, score, probability where the method
-    has one, and distance to the boundary.  New levels and missing values are
+    has one, and distance to the boundary.  New levels, missing values and
+    words where numbers were, which count as missing unless --strict, are
     reported on standard error.  In CSV and TSV a word that a spreadsheet
     would run as a formula, such as =A1, has an apostrophe before it.
 
@@ -50,7 +54,7 @@ def predict(
     check_outputs({"--out": out}, {"the model": model, "the data": data})
     fitted = with_columns(load(model))
     source = find_source(data, fitted.form(format))
-    notes = UnexpectedValues()
+    notes = UnexpectedValues(strict)
     batches = stream(fitted, source, list(keep or ()), every, notes)
     rows = 0
     if out is None:

@@ -63,7 +63,7 @@ def _lines(fitted, summary: dict, estimator):
         error, standard_error = t.mean[t.best], t.standard_error[t.best]
         yield (
             "cross-validation",
-            f"{error:.2%} ± {standard_error:.2%} (mean of {len(t.errors)} folds)",
+            f"{error:.2%} ± {standard_error:.2%} (mean of {len(t.errors)} folds{_by(t.score)})",
         )
     if fitted.test is not None:
         yield "test error", str(fitted.test)
@@ -75,6 +75,10 @@ def _lines(fitted, summary: dict, estimator):
     yield "certificate", str(estimator.certificate_)
     seconds = summary["seconds"]
     yield "time", f"{seconds['total']:.2f} s (choosing C {seconds['tune']:.2f} s)"
+
+
+def _by(score: str) -> str:
+    return "" if score == "accuracy" else f", one minus {score}"
 
 
 def _chosen(tuning) -> str:
@@ -106,10 +110,22 @@ def show_coefficients(console: Console, model, features: int, classes: int) -> N
 def next_steps(out: Path, page: Path | None, data: str | None) -> None:
     if page is not None:
         print(f"\nTo see all of this with pictures, open {page} in a browser.")
+    program = program_name()
     print(f"""
 What to type next:
-    maxmargin inspect {out}                what it is, and what counts
-    maxmargin predict {out} new.csv        labels, scores and distances for new rows
-    maxmargin verify {out} data.csv        recompute the proof from the data""")
+    {program} inspect {out}                what it is, and what counts
+    {program} predict {out} new.csv        labels, scores and distances for new rows
+    {program} verify {out} data.csv        recompute the proof from the data""")
     if data is None:
-        print("    maxmargin fit your.csv --target COLUMN           the same for your own file")
+        print(f"    {program} fit your.csv --target COLUMN           the same for your own file")
+
+
+def program_name() -> str:
+    """How the program is called here: it need not be on the path."""
+    import os
+    import shutil
+    import sys
+
+    if shutil.which("maxmargin"):
+        return "maxmargin"
+    return f"{os.path.relpath(sys.executable)} -m maxmargin"

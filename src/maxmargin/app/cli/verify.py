@@ -78,4 +78,9 @@ def _why_not(fitted, rows: int) -> str:
             f"the claim does not hold for these data: the model was fitted to {trained} rows, "
             f"here are {rows}"
         )
+    if fitted.summary.get("proved") is False:
+        return (
+            "the gap asked for was not proved when the model was fitted, and is not now: what it "
+            "claims is what was found (--tol asks for less)"
+        )
     return "the claim does not hold for these data: are they the training data?"

@@ -66,6 +66,8 @@ def fit_table(
     if holdout:
         data, test = split(data, holdout, plan.seed)
     result = fit_rows(MemoryRows(data, choices, plan.basis), plan, began)
+    if holdout:
+        result.model.summary["holdout"] = {"share": holdout, "seed": plan.seed}
     if test is not None:
         judge_table(result, test)
     return result
@@ -116,8 +118,9 @@ def fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
         if plan.tune:
             some = rows.tuning_rows(plan.seed)
             tuning, estimator, warned = tune(
-                method, plan.parameters(left()), *some[:3], plan.folds, plan.seed, plan.threads
-            )
+                method, plan.parameters(left()), *some[:3], plan.folds, plan.seed, plan.threads,
+                plan.score,
+            )  # fmt: skip
             C = tuning.C
             notes += warned if rows.whole else [*warned, f"C was chosen on {some.which}"]
     tuned = time.perf_counter()

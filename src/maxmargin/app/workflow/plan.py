@@ -26,6 +26,8 @@ class Plan:
     max_seconds: float = np.inf
     seed: int = 0
     threads: int | None = None
+    score: str | None = None
+    balanced: bool = False
 
     @cached_property
     def resolved(self) -> Method:
@@ -42,6 +44,11 @@ class Plan:
         rule = method.fixed.get("multiclass")
         if rule is not None and self.multiclass not in (None, rule):
             raise ValueError(f"--method {name} is --multiclass {rule}, not {self.multiclass}.")
+        if self.score is not None and not method.tuned:
+            raise ValueError(f"--score says how to choose C, which --method {name} does not do so.")
+        names = method.estimator_class()._get_param_names()
+        if self.balanced and "class_weight" not in names:
+            raise ValueError(f"--method {name} has no weights of classes.")
         if self.C is not None and method.C is None:
             raise ValueError(f"--method {name} has no C.")
         return method
@@ -71,6 +78,8 @@ class Plan:
             given["kernel"] = self.kernel or "rbf"
         wanted = {"tol": self.tol, "multiclass": self.multiclass, "random_state": self.seed}
         given |= {key: value for key, value in wanted.items() if value is not None and key in names}
+        if self.balanced:
+            given["class_weight"] = "balanced"
         if "max_seconds" in names:
             given["max_seconds"] = seconds
         return given

@@ -32,7 +32,7 @@ def stream(
     types = model.preparation.types() | {
         name: pa.string() for name in keep if name not in model.preparation.types()
     }
-    for batch in stream_table(source, types):
+    for batch in stream_table(source, types, strict=unexpected.strict):
         if batch.num_rows:
             copied = {name: batch.column(name) for name in keep}
             predicted = columns(model, model.features(batch, unexpected), every)

@@ -15,6 +15,12 @@ from ...models.tune.stratified_folds import stratified_folds
 TUNING_CS = np.logspace(-3, 3, 13)
 # Values of X below which the fits of a fold are mostly Python, which threads cannot share.
 MIN_THREADED_VALUES = 200_000
+# A class is rare that has less than this share of what it would have if all were equal.
+RARE_SHARE = 0.2
+SCORES = (
+    "accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", "precision_macro", "recall_macro",
+    "roc_auc", "average_precision",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,7 @@ class Tuning:
     Cs: np.ndarray
     errors: np.ndarray
     best: int
+    score: str = "accuracy"
 
     @property
     def C(self) -> float:
@@ -40,6 +47,7 @@ class Tuning:
     def to_dict(self) -> dict:
         return {
             "folds": len(self.errors),
+            "score": self.score,
             "C": self.Cs.tolist(),
             "error": self.mean.tolist(),
             "standard_error": self.standard_error.tolist(),
@@ -47,25 +55,46 @@ class Tuning:
 
 
 def tune(
-    method: Method, given: dict, X, y, weight, folds: int, seed: int, threads: int | None = None
+    method: Method,
+    given: dict,
+    X,
+    y,
+    weight,
+    folds: int,
+    seed: int,
+    threads: int | None = None,
+    score: str | None = None,
 ) -> tuple[Tuning, Any, list[str]]:
-    """The C with the fewest errors on held-out rows, the smallest of equals.
+    """The C with the best score on held-out rows, the smallest of equals.
 
     ``given``: parameters of the method's estimator.  ``threads`` is the most to use, None for one
-    a core.  Returns the model fitted with that C too, and its warnings.
+    a core.  ``score`` None: accuracy, or where a class is rare balanced accuracy, which does not
+    forget it.  Returns the model fitted with that C too, and its warnings.
     """
-    fewest = int(np.unique(y, return_counts=True)[1].min())
+    classes, counts = np.unique(y, return_counts=True)
+    fewest, rare = int(counts.min()), classes[counts.argmin()]
     if fewest < 2:
         raise ValueError(
-            "C cannot be chosen by cross-validation: some class has one example only. Give --C, "
-            "or more examples of it."
+            f"C cannot be chosen by cross-validation: the class {str(rare)!r} has one example "
+            "only. Give C (--C 1), or more examples of the class, or leave it out."
         )
+    told = []
+    if score is None:
+        score = "accuracy"
+        if fewest * len(classes) < RARE_SHARE * len(y):
+            score = "balanced_accuracy"
+            told = [
+                f"only {fewest} of {len(y)} rows are {str(rare)!r}: C was chosen by balanced "
+                "accuracy, in which every class counts the same (--score accuracy: by errors; "
+                "--weights balanced also fits so)"
+            ]
     splits = stratified_folds(y, min(folds, fewest), seed)
     jobs = 1 if X.size < MIN_THREADED_VALUES else (threads or -1)
-    search = method.search_class()(Cs=TUNING_CS, cv=splits, n_jobs=jobs, **given)
+    scoring = None if score == "accuracy" else score
+    search = method.search_class()(Cs=TUNING_CS, cv=splits, n_jobs=jobs, scoring=scoring, **given)
     notes = fit_quietly(search, X, y, sample_weight=weight)
-    tuning = Tuning(np.asarray(search.Cs_), 1.0 - search.scores_, int(search.best_index_))
-    return tuning, search.plain(), notes
+    tuning = Tuning(np.asarray(search.Cs_), 1.0 - search.scores_, int(search.best_index_), score)
+    return tuning, search.plain(), told + notes
 
 
 def fit_quietly(model, X, y, **given) -> list[str]:

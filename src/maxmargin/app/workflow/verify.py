@@ -67,10 +67,16 @@ def _in_memory(model: TableModel, data, target, format, on_read) -> ClaimRows:
 
 def training_rows(model: TableModel, data, target=None, format=None, on_read=None) -> Labelled:
     """The rows of a file as the model was fitted to them."""
+    from ...parts.files.tables import check_columns
     from ...parts.files.training import read_labelled, without_missing
+    from .fit import split
 
     own, weights = model.target if model.is_table else target, model.summary.get("weights")
     rows = read_labelled(data, own, weights, model.form(format), on_read)
+    if model.is_table:
+        check_columns(model.preparation.types(), rows.rows.schema.names, rows.name)
+    if "holdout" in model.summary:  # the same rows are held out again
+        rows, _ = split(rows, model.summary["holdout"]["share"], model.summary["holdout"]["seed"])
     if _drops(model):
         rows = without_missing(rows, list(model.preparation.types()))
     return rows

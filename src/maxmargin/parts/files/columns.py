@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from .numerals import NUMERAL_KINDS, numerals
 
 SECONDS_PER_DAY = 86_400.0
+DAY_FORMS = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,9 @@ class Number:
 
     def fill(self, column: pa.Array, out: np.ndarray, unexpected: UnexpectedValues) -> None:
         """Write the features of some rows into ``out`` (rows, 1)."""
+        words = kind_of(column.type) == "words" and self.read_as not in MARKS
+        if words and not unexpected.strict:
+            column = unexpected.among_numbers(column, self.name, self.read_as)
         x = self.values(column)
         hole = np.isnan(x)
         if hole.any():
@@ -161,7 +165,10 @@ class Text:
 class UnexpectedValues:
     """What was not as expected in the rows seen so far."""
 
+    strict: bool = True  # a word among numbers is refused, and else missing
     missing: dict[str, int] = field(default_factory=dict)
+    strays: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, str] = field(default_factory=dict)
     new_levels: dict[str, list] = field(default_factory=dict)
     new_rows: dict[str, int] = field(default_factory=dict)
 
@@ -170,9 +177,30 @@ class UnexpectedValues:
         known += [level for level in levels if level not in known][: 5 - len(known)]
         self.new_rows[name] = self.new_rows.get(name, 0) + rows
 
+    def among_numbers(self, column: pa.Array, name: str, read_as: str) -> pa.Array:
+        """Words as the numbers that they are; those that are none are missing, and counted.
+
+        A column that is words for the most part is another one than in training.
+        """
+        words = as_words(column)
+        found = read_words(words, read_as)
+        stray = pc.and_(pc.is_valid(words), pc.is_null(found))
+        count = pc.sum(stray).as_py() or 0
+        if 2 * count > len(words) - words.null_count:
+            return column  # which is then refused
+        if count:
+            self.strays[name] = self.strays.get(name, 0) + count
+            self.missing[name] = self.missing.get(name, 0) - count  # told as strays
+            self.examples.setdefault(name, words.filter(stray)[0].as_py())
+        return found
+
     def sentences(self) -> Iterator[str]:
         for name, count in self.missing.items():
-            yield f"{name}: {count} missing"
+            if count:
+                yield f"{name}: {count} missing"
+        for name, count in self.strays.items():
+            are = "value is no number" if count == 1 else "values are no numbers"
+            yield f"{name}: {count} {are}, such as {self.examples[name]!r}: taken for missing"
         for name, levels in self.new_levels.items():
             shown = ", ".join(repr(level) for level in levels)
             yield (
@@ -186,8 +214,7 @@ READ_AS_TYPES = {
     "number": pa.float64(),
     "truth": pa.bool_(),
     "day": pa.timestamp("us"),
-    "numeral": pa.string(),
-    "numeral,": pa.string(),
+    **dict.fromkeys(NUMERAL_KINDS.values(), pa.string()),
 }
 MARKS = {kind: mark for mark, kind in NUMERAL_KINDS.items()}
 
@@ -248,6 +275,20 @@ def as_numbers(column: pa.Array, name: str, mark: str | None = None) -> np.ndarr
             f"The column {name!r} holds an infinite value (row {row + 1} of its block)."
         )
     return x
+
+
+def read_words(words: pa.Array, read_as: str) -> pa.Array:
+    """Words as numbers, days or truth values; null where they are none."""
+    if read_as == "truth":
+        low = pc.utf8_lower(pc.utf8_trim_whitespace(words))
+        known = pc.is_in(low, value_set=pa.array(["true", "false"]))
+        return pc.if_else(known, pc.equal(low, "true"), None)
+    if read_as == "day":
+        parsed = [
+            pc.strptime(words, format=form, unit="us", error_is_null=True) for form in DAY_FORMS
+        ]
+        return pc.coalesce(*parsed)
+    return pa.array(numerals(words, "."), from_pandas=True)
 
 
 def as_words(column: pa.Array) -> pa.Array:

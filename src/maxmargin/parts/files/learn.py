@@ -24,9 +24,10 @@ from .columns import (
     one_array,
 )
 from .moments import Moments
-from .numerals import NUMERAL_KINDS, is_stray
+from .numerals import NOTATIONS, NUMERAL_KINDS, is_stray
 from .preparation import Choices, MatrixPreparation, Preparation
 from .readers import BadRow
+from .row_numbers import RowNumbers
 
 # From this many indicators on features are stored sparsely.
 MAX_DENSE_INDICATORS = 300
@@ -74,12 +75,15 @@ class Learned:
 class NumberColumn:
     """Mean, deviation and range of a column of numbers."""
 
-    def __init__(self, name: str, kind: str):
+    def __init__(self, name: str, kind: str, numbers: RowNumbers | None = None):
         self.name, self.kind, self.moments = name, kind, Moments()
         self.low, self.high, self.missing = math.inf, -math.inf, 0
+        self.row_numbers = numbers  # None: it is no such thing, or was asked for
 
     def add(self, column: pa.Array) -> None:
         x = as_numbers(one_array(column), self.name, MARKS.get(self.kind))
+        if self.row_numbers is not None:
+            self.row_numbers.add(x)
         there = ~np.isnan(x)
         self.missing += len(x) - int(there.sum())
         x = x[there]
@@ -92,9 +96,16 @@ class NumberColumn:
             return "it is empty"
         if self.moments.constant or self.low == self.high:
             return f"it has one value only, {self.low:g}"
+        if self.row_numbers is not None and self.row_numbers.found:
+            return f"it numbers the rows (--number {self.name or chr(34) * 2} keeps it)"
         mean, std = float(self.moments.mean), float(self.moments.std)
         shift, scale = (mean, std) if choices.scale else (0.0, 1.0)
         return Number(self.name, self.kind, mean, std, shift, scale)
+
+    @property
+    def doubt(self) -> str:
+        """What was understood of it, where that may be in doubt."""
+        return f"{self.name}: understood as dates, in days" if self.kind == "day" else ""
 
 
 class NumeralColumn(NumberColumn):
@@ -114,6 +125,7 @@ class NumeralColumn(NumberColumn):
 
     @property
     def doubt(self) -> str:
+        """What was understood of it, where words are among the numbers."""
         if not self.strays:
             return ""
         return f"{self.name}: {_strays(self, self.moments.n + self.missing)}"
@@ -133,7 +145,7 @@ class LevelColumn:
     def __init__(self, name: str, most: float, advice: str, mark: str | None = None):
         self.name, self.most, self.advice = name, most, advice
         self.counts, self.missing, self.too_many = Counter[str](), 0, False
-        marks = () if mark is None else dict.fromkeys((mark, ","))
+        marks = () if mark is None else dict.fromkeys((mark, ",", *NOTATIONS))
         self.readings = [NumeralColumn(name, each) for each in marks]
         self.seen, self.mark = 0, mark
 
@@ -163,9 +175,21 @@ class LevelColumn:
                 self.readings.remove(numbers)
 
     @property
+    def notation(self) -> NumeralColumn | None:
+        """How all numbers of the column are written, if that is not the plain way."""
+        found = [each for each in self.readings if each.strays == 0 and each.moments.n]
+        other = [each for each in found if each.mark in NOTATIONS]
+        plain = any(each.mark == self.mark for each in found) or self.mark == ","
+        return other[0] if other and not plain else None
+
+    @property
     def doubt(self) -> str:
         """What was understood of a column of which nearly all values are numbers."""
-        numbers = min(self.readings, key=lambda each: each.strays, default=None)
+        if self.notation is not None:
+            said = NOTATIONS[self.notation.mark]
+            return f"{self.name}: understood as {said} (--category {self.name}: words are meant)"
+        plain = [each for each in self.readings if each.mark not in NOTATIONS]
+        numbers = min(plain, key=lambda each: each.strays, default=None)
         if numbers is None or numbers.moments.n < MIN_NUMBERS:
             return ""
         strays, own = numbers.strays, numbers.mark == self.mark
@@ -184,6 +208,9 @@ class LevelColumn:
         )
 
     def learned(self, choices: Choices, rows: int) -> Category | Number | str:
+        if self.notation is not None:
+            self.missing = self.notation.missing
+            return self.notation.learned(choices, rows)
         if choices.decimal == ",":
             for numbers in self.readings:
                 if numbers.mark == "," and numbers.strays == 0 and numbers.moments.n:
@@ -262,8 +289,8 @@ def learn(
     """
     columns: dict[str, Any] = {}
     left_out: dict[str, str] = {}
-    for name, type in types.items():
-        found = _column(name, type, choices, limited)
+    for place, (name, type) in enumerate(types.items()):
+        found = _column(name, type, choices, limited, place == 0 and len(types) > 1)
         if isinstance(found, str):
             left_out[name] = found
         else:
@@ -281,7 +308,9 @@ def learn(
     return _chosen(columns, left_out, choices, rows)
 
 
-def _column(name: str, type: pa.DataType, choices: Choices, limited: bool) -> Any:
+def _column(
+    name: str, type: pa.DataType, choices: Choices, limited: bool, first: bool = False
+) -> Any:
     """What will see the values of a column, or why it is left out."""
     kind = kind_of(type)
     if name in choices.text:
@@ -296,7 +325,7 @@ def _column(name: str, type: pa.DataType, choices: Choices, limited: bool) -> An
         return LevelColumn(name, math.inf if insisted else MAX_CATEGORY_LEVELS, advice, mark)
     if kind == "nothing":
         return f"values of type {type} are neither numbers nor words"
-    return NumberColumn(name, kind)
+    return NumberColumn(name, kind, RowNumbers(name, first) if kind == "number" else None)
 
 
 def _add(column, batch: TableBatch) -> None:

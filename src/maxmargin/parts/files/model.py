@@ -15,6 +15,7 @@ from .columns import Number, UnexpectedValues
 from .form import FileForm
 from .preparation import MatrixPreparation, Preparation
 from .source import Source
+from .tables import check_columns
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ class TableModel:
     def prepared(self, data, notes: UnexpectedValues | None = None):
         """The columns as numbers, before any change of basis."""
         rows = _as_data(data, self)
+        if self.is_table:
+            check_columns(self.preparation.types(), rows.schema.names, "The table")
         return self.preparation(rows, UnexpectedValues() if notes is None else notes)
 
     def predict(self, data) -> np.ndarray:

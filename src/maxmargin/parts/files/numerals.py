@@ -1,4 +1,9 @@
-"""Numbers in columns of words: written with a decimal comma, or among words that are none."""
+"""Numbers in columns of words: written with a decimal comma, with separators of thousands, as
+percentages or as days, or among words that are none.
+
+A *mark* says which notation: ``.`` and ``,`` are decimal marks, ``'`` separates thousands,
+``%`` ends a percentage, ``/`` is in a day, 2012/01/31 or 31.1.2012.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-NUMERAL_KINDS = {".": "numeral", ",": "numeral,"}
+NUMERAL_KINDS = {
+    ".": "numeral", ",": "numeral,", "'": "thousands", "%": "percentage", "/": "written day",
+}  # fmt: skip
+# Notations that are understood where all of a column is written so, and what they are called.
+NOTATIONS = {
+    "'": "numbers with separators of thousands", "%": "percentages", "/": "dates, in days",
+}  # fmt: skip
+_NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
+_PATTERNS = {
+    ".": _NUMBER,
+    ",": _NUMBER.replace("\\.", ","),
+    "'": r"[-+]?[$€£]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?",
+    "%": r"[-+]?(\d+\.?\d*|\.\d+) ?%",
+    "/": r"(\d{4}/\d{1,2}/\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4})",
+}
+_DAY_FORMS = ("%Y/%m/%d", "%d.%m.%Y")
+MICROSECONDS_PER_DAY = 86_400e6
 # What stands for a missing value among numbers.
 HOLES = pa.array([word for word in csv.ConvertOptions().null_values if word], pa.string())
 
 
 def is_numeral(words: pa.Array, mark: str = ".") -> pa.Array:
-    """Which words are numbers with this decimal mark."""
-    dot = "\\." if mark == "." else ","
-    return pc.match_substring_regex(words, rf"^\s*[-+]?(\d+{dot}?\d*|{dot}\d+)([eE][-+]?\d+)?\s*$")
+    """Which words are numbers in this notation."""
+    return pc.match_substring_regex(words, rf"^\s*{_PATTERNS[mark]}\s*$")
 
 
 def is_stray(words: pa.Array, mark: str = ".") -> pa.Array:
@@ -27,7 +47,18 @@ def is_stray(words: pa.Array, mark: str = ".") -> pa.Array:
 def numerals(words: pa.Array, mark: str = ".") -> np.ndarray:
     """The numbers that words are, NaN for those that are none."""
     plain = pc.if_else(is_numeral(words, mark), pc.utf8_trim_whitespace(words), None)
+    if mark == "/":
+        return _days(plain)
     plain = pc.utf8_ltrim(plain, characters="+")
-    if mark != ".":
+    if mark == ",":
         plain = pc.replace_substring(plain, pattern=mark, replacement=".")
+    elif mark != ".":
+        plain = pc.replace_substring_regex(plain, pattern=r"[$€£, %]", replacement="")
     return pc.fill_null(plain.cast(pa.float64()), np.nan).to_numpy(zero_copy_only=False)
+
+
+def _days(words: pa.Array) -> np.ndarray:
+    """Days since 1970, NaN where there is no such day."""
+    parsed = [pc.strptime(words, format=f, unit="us", error_is_null=True) for f in _DAY_FORMS]
+    found = pc.coalesce(*parsed).cast(pa.int64()).cast(pa.float64())
+    return pc.fill_null(found, np.nan).to_numpy(zero_copy_only=False) / MICROSECONDS_PER_DAY

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .as_csv import arff_as_csv, excel_as_csv, is_arff
 from .form import (
     FileForm,
     as_form,
@@ -40,7 +41,12 @@ FORMATS = {
     ".libsvm": "svmlight",
     ".npz": "npz",
     ".npy": "npy",
+    ".arff": "csv",
+    ".xlsx": "csv",
+    ".xlsm": "csv",
 }
+# Formats that become CSV when they are read.
+TABLES_AS_CSV = {".arff": "arff", ".xlsx": "excel", ".xlsm": "excel"}
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2"}
 TABLE_FORMATS = ("csv", "tsv", "parquet", "arrow")
 ReadCallback = Callable[[int, int | None], None]
@@ -66,6 +72,8 @@ class Source:
     missing: tuple[str, ...] | None = None  # words of a text file that stand for no value
     names: tuple[str, ...] | None = None  # of columns whose file has no header
     decimal: str = "."
+    written_as: str = ""  # "arff" or "excel", which are read as the CSV they could be
+    strict: bool = True  # a cell that does not fit the type of its column is refused
 
     @property
     def sentences(self) -> list[str]:
@@ -89,7 +97,15 @@ class Source:
         return self.format in TABLE_FORMATS
 
     def open(self):
-        """The bytes, decompressed, as a file."""
+        """The bytes, decompressed, as a file; other tables of text as CSV."""
+        if self.written_as == "arff":
+            return arff_as_csv(self._unpacked(), self.name)
+        if self.written_as == "excel":
+            with self._unpacked() as file:
+                return excel_as_csv(file, self.name)
+        return self._unpacked()
+
+    def _unpacked(self):
         raw = self.stream if self.path is None else self.path.open("rb")
         if self.on_read is None and self.compression is None:
             return raw
@@ -191,7 +207,10 @@ def find_source(
         return replace(found, on_read=on_read)
     path = Path(path)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder. Name one of the files in it.")
+        raise IsADirectoryError(
+            f"{path} is a folder. Name one of the files in it, or read all of them: "
+            "`maxmargin fit --memory 1GB` does."
+        )
     if not path.exists():
         raise FileNotFoundError(f"There is no file {path}.{_similar(path)}")
     with path.open("rb") as file:
@@ -224,12 +243,27 @@ def _recognised(path, glance: bytes, suffixes: list[str], form: FileForm, stream
     if compression is not None:
         glance = _decompressed(glance, compression)
     inner = suffixes[-2] if compression and len(suffixes) > 1 else (suffixes or [""])[-1]
+    written_as = TABLES_AS_CSV.get(inner, "arff" if is_arff(glance) else "")
+    if written_as and form.format is None:
+        return _as_csv(Source(path, "csv", compression, stream=stream, written_as=written_as), form)
     format = form.format or FORMATS.get(inner) or _guess(glance)
     if not glance.strip():
         raise ValueError(f"{name} is empty.")
     delimiter = "\t" if format == "tsv" else delimiter_of(glance)
     found = Source(path, format, compression, delimiter, stream)
     return _seen(found, form, glance) if format in ("csv", "tsv") else found
+
+
+def _as_csv(source: Source, form: FileForm) -> Source:
+    """A table that is read as CSV; standard input cannot be looked at before it is read."""
+    if source.path is None:
+        raise ValueError("ARFF and Excel files must lie on disk: save standard input to a file.")
+    with source.open() as file:
+        glance = file.read(_GLANCE_BYTES)
+    if not glance.strip():
+        raise ValueError(f"{source.name} is empty.")
+    said = replace(form, header=True) if source.written_as == "arff" else form
+    return _seen(source, said, glance)
 
 
 def _seen(source: Source, form: FileForm, glance: bytes) -> Source:
@@ -263,6 +297,11 @@ def _guess(glance: bytes) -> str:
         return "npz"
     if glance.startswith(b"\x93NUMPY"):
         return "npy"
+    if glance.lstrip()[:1] in (b"{", b"["):
+        raise ValueError(
+            "The data look like JSON, which is not read. Write them as CSV or Parquet, for example "
+            "with pandas: pd.read_json(…).to_csv(…, index=False)."
+        )
     lines = [line for line in glance.split(b"\n") if line and not line.startswith(b"#")]
     if lines and _SVMLIGHT_LINE.match(lines[0].strip()):
         return "svmlight"

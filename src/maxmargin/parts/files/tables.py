@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pyarrow as pa
 from pyarrow import csv
@@ -74,13 +75,15 @@ def stream_table(
     types: dict[str, pa.DataType],
     rows: int = TABLE_BATCH_ROWS,
     piece: int | None = None,
+    strict: bool = True,
 ) -> Iterator[pa.RecordBatch]:
     """Some rows at a time, the columns named in ``types`` as these types where the format has
     none of its own; other columns may come along.  ``piece``: bytes of a CSV file parsed at once.
+    Not ``strict``: where a cell of a CSV file does not fit its type, some rows have words there.
     """
     with explaining(source):
         if source.format in ("csv", "tsv"):
-            yield from _stream_csv(source, types, rows, piece)
+            yield from _stream_csv(replace(source, strict=strict), types, rows, piece)
         elif source.format == "parquet":
             from pyarrow import parquet
 
@@ -245,6 +248,9 @@ def _parse(piece: memoryview, names: list[str], source: Source, types: dict, onl
         if found is None:
             raise
         column, type, value = found.groups()
+        if not source.strict and types.get(names[int(column)]) != pa.string():
+            wider = types | {names[int(column)]: pa.string()}
+            return _parse(piece, names, source, wider, only)
         if type == "timestamp" and (finer := _finer(types, names[int(column)])):
             return _parse(piece, names, source, finer, only)
         row = _row_of(piece, names, source, names[int(column)], value)
