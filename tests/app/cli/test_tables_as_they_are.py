@@ -249,6 +249,6 @@ def test_a_small_file_takes_the_way_of_memory(maxmargin, tmp_path, monkeypatch):
     told = maxmargin.json("fit", "a.csv", "-t", "kind", "--C", 1, "--memory", "300MB")
     assert "streamed" not in told
     assert "a.csv is small beside --memory 300MB: it was read at once" in told["notes"]
-    (tmp_path / "b.csv").write_text(flowers(30_000))
+    (tmp_path / "b.csv").write_text(flowers(60_000))
     told = maxmargin.json("fit", "b.csv", "-t", "kind", "--C", 1, "--memory", "16MB")
     assert "streamed" in told

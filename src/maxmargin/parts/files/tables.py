@@ -248,11 +248,11 @@ def _parse(piece: memoryview, names: list[str], source: Source, types: dict, onl
         if found is None:
             raise
         column, type, value = found.groups()
+        if type == "timestamp" and (finer := _finer(types, names[int(column)])):
+            return _parse(piece, names, source, finer, only)
         if not source.strict and types.get(names[int(column)]) != pa.string():
             wider = types | {names[int(column)]: pa.string()}
             return _parse(piece, names, source, wider, only)
-        if type == "timestamp" and (finer := _finer(types, names[int(column)])):
-            return _parse(piece, names, source, finer, only)
         row = _row_of(piece, names, source, names[int(column)], value)
         raise TooNarrow(names[int(column)], type, value, row) from None
 
