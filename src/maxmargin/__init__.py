@@ -61,6 +61,7 @@ _HOME = {
     "FisherCriterion": "core.certify.fisher",
     "Separation": "core.certify.separability",
     "NotSeparableError": "core.certify.separability",
+    "SeparatedError": "models.regression.maximum_likelihood",
     "MistakeBound": "core.certify.mistakes",
     "NoMistakeBound": "core.certify.mistakes",
     "PerceptronCertificate": "core.certify.mistakes",

@@ -15,6 +15,7 @@ from ...core.problem.losses import Logistic
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import Bias, Problem, costs
 from ...core.rows.rows import as_rows
+from ...core.solve.contract import Ending
 from ...core.solve.softmax.form import LOGISTIC_SOLVERS, certify_logistic, solve_logistic
 from ...core.solve.softmax.path_state import PathState
 from ...core.types import ArrayLike, MatrixLike
@@ -31,6 +32,8 @@ from ..validation import (
     one_of,
     positive,
 )
+from .maximum_likelihood import certify as certify_likelihood
+from .maximum_likelihood import maximise
 
 
 class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
@@ -45,8 +48,9 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
     Parameters
     ----------
     C : float, default=1.0
-        Price of the losses.  It must be finite: on separable data larger weights are always
-        better, so without the norm there is no best model.
+        Price of the losses.  ``inf``: maximum likelihood, for two classes; where these are
+        separated, or all but, larger weights are always better, and ``SeparatedError`` is raised
+        with the direction that proves it.
     tol : float, default=1e-6
         Relative duality gap at which the fit counts as solved: the objective is then
         proved to be within ``tol`` times itself of the optimum.
@@ -141,6 +145,8 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
 
     def _fit_checked(self, X, classes, codes, weight, memory: PathState | None = None):
         """Fit to data that are validated, with class weights already in ``weight``."""
+        if self._unpenalised():
+            return self._fit_unpenalised(X, classes, codes, weight)
         with all_or_nothing(self):
             monitor = make_monitor(self)
             one_of("solver", self.solver, ["auto", *LOGISTIC_SOLVERS])
@@ -161,13 +167,30 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
         one_of("solver", self.solver, ["auto", *LOGISTIC_SOLVERS])
         return solve_logistic(self._problem(X, codes, weight, 2), monitor, self.solver)
 
-    def _problem(self, X, codes, weight, k: int) -> Problem | MulticlassProblem:
-        if isinstance(self.C, float) and np.isinf(self.C):
+    def _unpenalised(self) -> bool:
+        return isinstance(self.C, float) and bool(np.isposinf(self.C))
+
+    def _fit_unpenalised(self, X, classes, codes, weight) -> Self:
+        """Maximum likelihood, which of separated classes there is none."""
+        if len(classes) > 2:
             raise ValueError(
-                f"C must be finite, got C={self.C!r}: without the norm there is no best model "
-                "on separable data, where larger weights always fit better. "
-                "Use a large C, or LinearSVM(C=inf) for the widest margin."
+                f"C=inf, maximum likelihood, is solved for two classes, and y has {len(classes)}. "
+                "Use a large C, or OneVsRest(LogisticRegression(C=inf))."
             )
+        with all_or_nothing(self):
+            monitor = make_monitor(self)
+            y = np.where(codes == 1, 1.0, -1.0)
+            found = maximise(X, y, weight, bool(self.fit_intercept))
+            self.classes_ = classes
+            self.coef_, self.intercept_ = found.w[None, :], np.array([found.b])
+            self.certificate_, self.n_iter_ = found.certificate, found.steps
+            self.history_ = monitor.history
+            self.solver_, self.solver_reason_ = "newton", "without the norm: Newton's method"
+        if not found.certificate.holds(monitor.tol):
+            warn_unless_reached(self, Ending.STALLED, found.certificate)
+        return self
+
+    def _problem(self, X, codes, weight, k: int) -> Problem | MulticlassProblem:
         c = costs(positive("C", self.C), weight, len(codes))
         bias = Bias.FREE if self.fit_intercept else Bias.NONE
         if k == 2:
@@ -185,6 +208,9 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
 
     def _recertify(self, X, codes, weight) -> Certificate:
         """The certificate of the model's numbers on other data."""
+        if self._unpenalised():
+            y, free = np.where(codes == 1, 1.0, -1.0), bool(self.fit_intercept)
+            return certify_likelihood(X, y, weight, free, self.coef_[0], float(self.intercept_[0]))
         problem = self._problem(X, codes, weight, len(self.classes_))
         if isinstance(problem, MulticlassProblem):
             return certify_softmax(problem, self.coef_, self.intercept_, self.tol)
