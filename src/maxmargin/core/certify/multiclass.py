@@ -161,12 +161,19 @@ def range_at(W: np.ndarray, b: np.ndarray, place: np.ndarray) -> float:
     return SPARE * (float(np.ptp(leads)) + 2.0 * float(off[0]))
 
 
-def scored_tally(problem: MulticlassProblem, s: np.ndarray, beta: np.ndarray, slacks) -> Tally:
-    """The tally of rows whose scores s are known, and whose weights are not formed."""
-    sums, exact = new_sums(), (np.zeros(len(s)), 0.0, 0.0, 0.0)
-    rule = _rule(problem)
-    add_up(problem.loss, problem.c, problem.y, s, beta, problem.hard, *rule, *exact, sums, slacks)
-    return sums_tally(problem, sums, beta, residual(problem, beta), 0.0, 0.0)
+def scored_tally(
+    problem: MulticlassProblem, s: np.ndarray, off: np.ndarray, beta, slacks, apart: float, reach
+) -> Tally:
+    """The tally of rows whose leads s_c − s_y + 1 are known up to ``off``, and whose weights are
+    not formed.  ``apart`` and ``reach``: at and from the place of w."""
+    sums, rule = new_sums(), _rule(problem)
+    add_up(
+        problem.loss, problem.c, problem.y, s, beta, problem.hard, *rule,
+        off, 1.0, 0.0, 0.0, sums, slacks,
+    )  # fmt: skip
+    found = sums_tally(problem, sums, beta, residual(problem, beta), 0.0, apart)
+    hidden = 2.0 * gamma(len(s) + problem.k) * found.mass
+    return replace(found, rounding=found.rounding._replace(r=hidden, reach=reach))
 
 
 def _rule(problem: MulticlassProblem) -> tuple[bool, bool]:

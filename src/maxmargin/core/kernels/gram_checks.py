@@ -20,6 +20,8 @@ from .kernels import KERNEL_TILE_SIZE, check_square
 # How far rounding may take K from symmetry and its centred form below zero, relative to size;
 # float64 values may have been rounded to float32 on their way here.
 GRAM_ROUNDING = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}
+# The largest k(x, x): products of two such values and a price are numbers.
+LARGEST_VALUE = 1e140
 # Rows whose kernel matrix is factored to tell whether a kernel is one.
 CHECKED_ROWS = 500
 
@@ -52,6 +54,18 @@ def check_kernel(points: KernelPoints) -> None:
     K = points.kernel(points.X[some], points.X[some])
     _refuse_asymmetry(K, GRAM_RESIDUAL_TOL * np.abs(K).max())
     exact_features(centred(0.5 * (K + K.T)))
+
+
+def check_values(points: KernelPoints) -> None:
+    """Refuse rows so long that sums of their kernel values are no numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        largest = float(np.abs(points.diagonal).max(initial=0.0))
+    if not largest <= LARGEST_VALUE:
+        raise ValueError(
+            f"The kernel {points.kernel.name!r} of a row with itself is {largest:g}: sums of such "
+            f"values are not finite numbers (the most is {LARGEST_VALUE:g}). Scale the features, "
+            "or choose a smaller gamma or degree."
+        )
 
 
 def _some(n: int) -> np.ndarray:

@@ -21,7 +21,7 @@ from numba import njit
 from scipy import sparse
 
 from ..rows.rows import SparseRows, as_rows, sqnorms
-from .kernels import Kernel
+from .kernels import Kernel, direct_values, squares
 
 # Rows in a tile: it stays in the second-level cache with the few rows it meets.
 DENSE_TILE_ROWS, SPARSE_TILE_ROWS = 512, 256
@@ -35,6 +35,9 @@ GATHERED_VALUES = 1 << 20
 MAX_SPARSE_DENSITY = 0.35
 # Rows looked at to tell.
 DENSITY_SAMPLE_ROWS = 1000
+
+# γ‖x − μ‖² from which distances are sums of differences: among so few rows, and among more.
+MAX_EXPONENT_OF_FEW, FEW_ROWS, MAX_EXPONENT = 1e2, 1000, 1e6
 
 INNER_PRODUCT_KERNELS = ("linear", "poly", "rbf")
 
@@ -63,10 +66,24 @@ class KernelPoints:
             self.centre = self._centre()
         else:
             self.csr = None if like.csr is None else sparse.csr_array(X)
-            self.centre = like.centre
+            self.centre, self.quick = like.centre, like.quick
+            return
+        if self.kernel.name == "rbf" and self.sizes.max(initial=0.0) > self._largest_exponent():
+            self.quick, self.csr = False, None  # ‖x‖² + ‖z‖² − 2x·z would cancel
 
     def __len__(self) -> int:
         return self.X.shape[0]
+
+    def _largest_exponent(self) -> float:
+        few = len(self) <= FEW_ROWS
+        return MAX_EXPONENT_OF_FEW if few else MAX_EXPONENT
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """γ‖x − μ‖² for rbf, else ‖x‖: what the rounding of inner products is measured by."""
+        if self.kernel.name == "rbf":
+            return -self.offset
+        return np.sqrt(squares(self.X)) * (1.0 + 1e-9)
 
     def _centre(self) -> np.ndarray | float:
         """Distances do not depend on where the origin is, their rounding does."""
@@ -111,7 +128,7 @@ class KernelPoints:
         if self.csr is not None:
             ready = self.csr[index].toarray().T.astype(dtype) * dtype(factor)
             return Few(np.ascontiguousarray(ready), self._added(index).astype(dtype))
-        Z = (_dense(self.X[index]) - self.centre) * factor
+        Z = (_dense(self.X[index]).astype(np.float64, copy=False) - self.centre) * factor
         ready = np.column_stack([Z, self._added(index), np.ones(len(Z))])
         return Few(ready.astype(dtype, copy=False), np.empty(0))
 
@@ -230,6 +247,8 @@ def values(points: KernelPoints, index: np.ndarray, others: KernelPoints, dtype)
         part = slice(start, min(start + size, n))
         if kernel.precomputed:
             V = kernel(others.X[part])[:, index].T
+        elif kernel.name == "rbf":
+            V = direct_values(kernel, points.X[index], others.X[part])
         else:
             V = kernel(points.X[index], others.X[part])
         yield part, V.astype(dtype, copy=False)

@@ -19,6 +19,7 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
+from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.metrics.pairwise import pairwise_kernels
 
@@ -28,6 +29,13 @@ KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomput
 KERNEL_TILE_SIZE = 256
 # How far rounding may take K from symmetry, and a 2 × 2 minor below zero, relative to K's size.
 ASYMMETRY_TOL = {np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-8}
+# Variances below have no inverse in float64.
+SMALLEST_VARIANCE = 1e-307
+# Largest values of rows that are divided by their length as they are: squares of others may not be
+# numbers, and lengths below 2e-15 are taken for zero.
+ORDINARY = (1e-3, 1e100)
+# γ(‖x‖² + ‖z‖²) up to which rbf is taken from inner products.
+MAX_CANCELLED_EXPONENT = 64.0
 # Lanczos steps in search of a negative eigenvalue, and its share of the largest to be one.
 MAX_LANCZOS_STEPS, NEGATIVE_EIGENVALUE_SHARE = 40, 1e-6
 
@@ -72,7 +80,7 @@ class Kernel:
         if self.name in ("rbf", "laplacian"):
             return np.ones(X.shape[0])
         if self.name in ("linear", "poly", "sigmoid"):
-            return _shape_values(self, _squares(X))
+            return _shape_values(self, squares(X))
         rows = (X[i : i + 1] for i in range(X.shape[0]))
         return np.array([float(self(x, x)[0, 0]) for x in rows])
 
@@ -87,15 +95,16 @@ def kernel_for(X, kernel, gamma="scale", degree=3, coef0=1.0, weight=None) -> Ke
     if kernel == "precomputed":
         check_square(X)
         return Kernel(kernel)
-    return Kernel(
-        kernel, resolve_gamma(X, gamma, weight), _check_degree(degree), _check_coef0(coef0, kernel)
-    )
+    needed = kernel not in ("linear", "cosine")
+    scale = resolve_gamma(X, gamma, weight, needed)
+    return Kernel(kernel, scale, _check_degree(degree), _check_coef0(coef0, kernel))
 
 
-def resolve_gamma(X, gamma, weight=None) -> float:
+def resolve_gamma(X, gamma, weight=None, needed=True) -> float:
     """γ as a number: 1/(d · variance of X) for "scale", 1/d for "auto".
 
-    A row counts in the variance with its weight: twice the weight is the row twice.
+    A row counts in the variance with its weight: twice the weight is the row twice.  Where γ is not
+    ``needed`` it may be any number.
     """
     if isinstance(gamma, str):
         if gamma not in ("scale", "auto"):
@@ -104,14 +113,28 @@ def resolve_gamma(X, gamma, weight=None) -> float:
             )
         if gamma == "auto":
             return 1.0 / X.shape[1]
-        variance = _variance(X, weight)
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        with np.errstate(over="ignore", under="ignore"):
+            variance = X.shape[1] * _variance(X, weight)
+        if not variance < np.inf or (variance < SMALLEST_VARIANCE and _varies(X)):
+            if not needed:
+                return 1.0
+            raise ValueError(
+                "gamma='scale' is 1/(d · variance of X), and that variance is too large or too "
+                "small to be a number. Give gamma a number, or scale the features."
+            )
+        return 1.0 / variance if variance > 0 else 1.0
     number = isinstance(gamma, Real) and not isinstance(gamma, bool)
     if not number or not 0 < gamma < np.inf:
         raise ValueError(
             f"gamma must be a positive, finite number, 'scale' or 'auto', got gamma={gamma!r}."
         )
     return float(gamma)
+
+
+def _varies(X) -> bool:
+    values = X.data if sparse.issparse(X) else X
+    some = values.size > 0 and bool(values.min() != values.max())
+    return some or 0 < values.size < X.shape[0] * X.shape[1]
 
 
 def _check_degree(degree) -> int:
@@ -288,26 +311,45 @@ def _centre(X) -> np.ndarray | float:
 
 
 def _tile(kernel: Kernel, X, centre):
-    """Some rows in float64, and their squared lengths where the kernel needs them."""
+    """Some rows in float64 about the centre, their squared lengths where the kernel needs them,
+    and the rows as they are."""
     block = X.astype(np.float64, copy=False)
+    if kernel.name == "cosine":
+        block = unit_rows(block)
     if kernel.name != "rbf":
-        return block, None
-    if not sparse.issparse(block):
-        block = block - centre
-    return block, _squares(block)
+        return block, None, block
+    about = block if sparse.issparse(block) else block - centre
+    return about, squares(about), block
 
 
-def _squares(X) -> np.ndarray:
+def unit_rows(X):
+    """Rows times powers of two that bring their largest value near one: no square of theirs under-
+    or overflows, and their directions are the same."""
+    if sparse.issparse(X):
+        largest = abs(X).max(axis=1).toarray().ravel()
+    else:
+        largest = np.abs(X).max(axis=1, initial=0.0)
+    if not len(largest) or (largest.min() > ORDINARY[0] and largest.max() < ORDINARY[1]):
+        return X
+    scale = np.ldexp(1.0, -np.frexp(np.where(largest > 0.0, largest, 1.0))[1])
+    return (
+        sparse.csr_array(X.multiply(scale[:, None])) if sparse.issparse(X) else X * scale[:, None]
+    )
+
+
+def squares(X) -> np.ndarray:
     if sparse.issparse(X):
         return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", X, X, dtype=np.float64)
 
 
 def _values(kernel: Kernel, left, right) -> np.ndarray:
-    (A, a), (B, b) = left, right
+    (A, a, X), (B, b, Z) = left, right
     if kernel.name in ("laplacian", "cosine"):
         with config_context(assume_finite=True):  # checked at the door already
             return pairwise_kernels(A, B, metric=kernel.name, filter_params=True, **_named(kernel))
+    if kernel.name == "rbf" and kernel.gamma * (a.max() + b.max()) > MAX_CANCELLED_EXPONENT:
+        return direct_values(kernel, X, Z)
     K = A @ B.T
     K = K.toarray() if sparse.issparse(K) else np.asarray(K)
     if kernel.name != "rbf":
@@ -316,6 +358,13 @@ def _values(kernel: Kernel, left, right) -> np.ndarray:
     K -= kernel.gamma * a[:, None]
     K -= kernel.gamma * b
     return np.exp(np.minimum(K, 0.0, out=K), out=K)
+
+
+def direct_values(kernel: Kernel, A, B) -> np.ndarray:
+    """rbf by differences, which do not cancel: slower, and right however far the rows are."""
+    A, B = (X.toarray() if sparse.issparse(X) else X for X in (A, B))
+    with np.errstate(over="ignore"):
+        return np.exp(-kernel.gamma * cdist(A.astype(np.float64), B, "sqeuclidean"))
 
 
 def _named(kernel: Kernel) -> dict:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...core.certify.kernelised import Scored, squared_norm
+from ...core.kernels.enclosed import Enclosed, enclosed_sums
 from ...core.kernels.kernel_block import KernelPoints, kernel_sums
 
 
@@ -32,6 +34,18 @@ class Expansion(NamedTuple):
     def scores(self, others: KernelPoints) -> np.ndarray:
         """(n, machines), in float64, a tile at a time."""
         return kernel_sums(self.points, self.places, self.coefficients, others)
+
+    def scored(self, others: KernelPoints, X, sharp: bool) -> list[Scored]:
+        """What certificates ask of every machine: scores on other points, and ‖w‖²."""
+        own = self.prepare(X[self.places]) if self.points.kernel.precomputed else self.points
+        given = self.points, self.places, self.coefficients
+        F = enclosed_sums(*given, others, sharp)
+        mine = enclosed_sums(*given, own, sharp)
+        found = []
+        for q in range(self.coefficients.shape[1]):
+            f, among = (Enclosed(*(part[:, q] for part in each)) for each in (F, mine))
+            found.append(Scored(f, *squared_norm(self.coefficients[:, q], among)))
+        return found
 
     def squares(self, X) -> np.ndarray:
         """‖w‖² of every machine; X are the training points, needed where K itself was given."""

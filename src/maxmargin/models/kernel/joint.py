@@ -6,19 +6,21 @@ same problem, exactly.  What they find is certified from kernel values.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
 from ...core.certify.certificate import Certificate
 from ...core.certify.conclude import first_that_proves
-from ...core.certify.kernelised import Scored, certify_kernel_classes, kernel_scores
+from ...core.certify.kernelised import Scored, certify_kernel_classes, enclosed_scores
 from ...core.certify.multiclass import signed
-from ...core.kernels.features import centred, exact_features
-from ...core.kernels.kernel_block import KernelPoints, kernel_sums
+from ...core.kernels.enclosed import Enclosed
+from ...core.kernels.features import centred_features
+from ...core.kernels.kernel_block import KernelPoints
 from ...core.problem.class_losses import CLASS_LOSSES
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import costs
+from ...core.rows.double_double import OUTWARDS
 from ...core.rows.rows import DenseRows
 from ...core.solve.contract import ClassPoint, Ending, Monitor, settled
 from ...core.solve.many_class.form import solve_classes
@@ -53,9 +55,7 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
             "'rest', or "
             "rank=1000 for an approximation."
         )
-    K = kernel_sums(points, np.arange(n), np.eye(n))
-    problem = pose(model, exact_features(centred(0.5 * (K + K.T))), codes, weight)
-    del K
+    problem = pose(model, centred_features(points, np.arange(n)), codes, weight)
     solution, certificate, slacks, beta, b = _solve(problem, points, monitor)
     svm_joint.keep(model, problem, beta, slacks, b, _norm(problem, beta))
     note(model, solution, certificate)
@@ -72,7 +72,7 @@ def _solve(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor):
             solution = solve_classes(problem, monitor, "auto", start)
             start = solution.point
             beta, b, F = _uncentred(problem, points, start, slacks)
-            certificate = certify_kernel_classes(problem, points, None, b, beta, slacks, F)
+            certificate = certify_kernel_classes(problem, points, None, b, beta, slacks, F, tol)
             if best is None or certificate.relative_gap < best[1].relative_gap:
                 best = solution, certificate, slacks.copy(), beta, b
             stuck = solution.ending is not Ending.REACHED and not small
@@ -86,13 +86,17 @@ def _solve(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor):
 
 def _uncentred(problem: MulticlassProblem, points: KernelPoints, point: ClassPoint, slacks):
     """Multipliers, biases and scores under the kernel itself; at C = ∞ scaled to margin one."""
-    F = kernel_scores(points, signed(problem, point.beta)(slice(None)))
-    b = point.b - F.mean(axis=0)
+    alpha = signed(problem, point.beta)(slice(None))
+    F = enclosed_scores(points, alpha, False)
+    Z = problem.rows.X  # type: ignore[union-attr]
+    b = point.b - (F.hi - Z @ (Z.T @ alpha)).mean(axis=0)  # features are about some point
     if problem.hard:
-        certify_kernel_classes(problem, points, None, b, point.beta, slacks, F)
+        certify_kernel_classes(problem, points, None, b, point.beta, slacks, F, np.inf)
         closest = 1.0 - float(slacks[problem.c > 0, 0].max())
         if closest > 0.0:
-            return point.beta / closest, b / closest, F / closest
+            beta = point.beta / closest
+            alpha = signed(problem, beta)(slice(None))
+            return beta, b / closest, enclosed_scores(points, alpha, False)
     return point.beta, b, F
 
 
@@ -107,11 +111,17 @@ def recertify(model, X, codes, weight) -> Certificate:
     points = model._expansion.prepare(X)
     n, k = len(codes), len(model.classes_)
     problem = pose(model, np.empty((n, 0)), codes, weight)
-    w = Scored(model._expansion.scores(points), float(model._expansion.squares(X).sum()))
     slacks, b = np.empty((n, 2)), model.intercept_
 
+    @cache
+    def w(sharp: bool) -> Scored:
+        each = model._expansion.scored(points, X, sharp)
+        parts = zip(*(machine.f for machine in each), strict=True)
+        f = Enclosed(*(np.column_stack(part) for part in parts))
+        return Scored(f, sum(m.norm for m in each), sum(m.norm_error for m in each) * OUTWARDS)
+
     def prove(beta: np.ndarray) -> Certificate:
-        return certify_kernel_classes(problem, points, w, b, beta, slacks)
+        return certify_kernel_classes(problem, points, w, b, beta, slacks, tol=model.tol)
 
     known = [model.alpha_] if np.shape(model.alpha_) == (n, k) else []
     return first_that_proves(*(partial(prove, beta) for beta in [*known, np.zeros((n, k))]))

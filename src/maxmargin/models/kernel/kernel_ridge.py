@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -10,6 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...core.certify.normal_equations import NormalEquations
+from ...core.kernels.enclosed import MAX_TWOFOLD_VALUES, Enclosed, enclosed_sums, value_error
+from ...core.kernels.kernel_block import KernelPoints
 from ...core.kernels.kernels import Kernel, check_definite, check_precomputed, kernel_for
 from ...core.problem.targets import OneOfK, Values
 from ...core.solve.closed_form.kernel_ridge import KernelSystem
@@ -78,7 +81,9 @@ class _KernelRidge(Certified, BaseEstimator):
         K = kernel(X)
         if kernel.name not in MERCER_KERNELS:
             check_definite(K)
-        return KernelSystem(K, targets.block(slice(0, X.shape[0])), weight)
+        off, reach = value_error(kernel, X, K)
+        exact = partial(_in_twice_the_digits, kernel, X)
+        return KernelSystem(K, targets.block(slice(0, X.shape[0])), weight, off, reach, exact)
 
     def _leave_one_out(self, X, targets, weight, alphas) -> LeaveOneOut:
         alphas = [self.alpha_] if alphas is None else check_alphas(alphas)
@@ -94,11 +99,9 @@ class _KernelRidge(Certified, BaseEstimator):
                 f"{X.shape[0]}: the model has one coefficient for each of them."
             )
         system = self._system(self._kernel, X, targets, weight)
-        root = np.ones((n, 1)) if system.root is None else system.root
-        Z = self.dual_coef_ / np.where(root > 0, root, 1.0)
-        left = system.B - system.times(Z) - self.alpha_ * Z
+        left, doubt = system.residual(self.dual_coef_, self.alpha_)
         factor = next(system.factors(self.alpha_))
-        return system.certify(Z, left, self.alpha_, factor, 0)
+        return system.certify(self.dual_coef_, left, doubt, self.alpha_, factor, 0)
 
     def _scores(self, X) -> np.ndarray:
         """Σ_j k(x, x_j) u_j, in blocks of rows."""
@@ -117,6 +120,14 @@ class _KernelRidge(Certified, BaseEstimator):
         tags.input_tags.sparse = not callable(self.kernel)
         tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
         return tags
+
+
+def _in_twice_the_digits(kernel: Kernel, X, u) -> Enclosed | None:
+    """K u with bounds on its errors, where the rows are not too many."""
+    n = X.shape[0]
+    if n * n > MAX_TWOFOLD_VALUES:
+        return None
+    return enclosed_sums(KernelPoints(X, kernel), np.arange(n), u, sharp=True)
 
 
 PARAMETERS_DOC = """

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ...core.kernels.gram_checks import check_gram, check_kernel
+from ...core.kernels.gram_checks import check_gram, check_kernel, check_values
 from ...core.kernels.kernel_block import KernelPoints
 from ...core.kernels.kernels import Kernel, check_square, kernel_for
 from ...core.types import ArrayLike, MatrixLike
@@ -199,6 +199,7 @@ class KernelSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
         points = KernelPoints(X, kernel)
         if callable(kernel.name):
             check_kernel(points)
+        check_values(points)
         self.gamma_ = kernel.gamma
         return points
 

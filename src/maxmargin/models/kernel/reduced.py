@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
+
 import numpy as np
 
 from ...core.certify.certificate import Certificate
 from ...core.certify.kernelised import Scored
 from ...core.certify.repair import repair
+from ...core.kernels.enclosed import Enclosed
 from ...core.kernels.kernel_block import KernelPoints
 from ...core.solve.contract import Ending, Monitor
 from ...core.solve.kernel.form import dual_point, solve_kernel
@@ -45,12 +48,19 @@ def recertify(model, X, codes, weight) -> Certificate:
     """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
     expansion = model._expansion
     points = expansion.prepare(X)
-    F, squares = expansion.scores(points), expansion.squares(X)
+    scored = cache(lambda sharp: expansion.scored(points, X, sharp))
     whole = kernel_two.pose(model, points, codes, weight)
     same = len(model.alpha_) == len(codes)
     proofs = []
     for q, (problem, some) in enumerate(questions(model, codes, whole, part)):
-        w, b = Scored(F[some, q], float(squares[q])), float(model.intercept_[q])
+        b = float(model.intercept_[q])
         alpha = model.alpha_[some, q] if same else np.empty(0)
-        proofs.append(kernel_two.best_proof(problem, w, b, alpha))
+        w = partial(_machine, scored, some, q)
+        proofs.append(kernel_two.best_proof(problem, w, b, alpha, model.tol))
     return together(model, proofs)
+
+
+def _machine(scored, some, q: int, sharp: bool) -> Scored:
+    """One of the machines, on the rows it is about."""
+    f, norm, error = scored(sharp)[q]
+    return Scored(Enclosed(*(part[some] for part in f)), norm, error)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
 
 from ...core.certify.certificate import Certificate
@@ -44,18 +47,24 @@ def recertify(model, X, codes, weight) -> Certificate:
     """The certificate on any data; multipliers are rebuilt where the rows are not the same."""
     points = model._expansion.prepare(X)
     problem = pose(model, points, codes, weight)
-    w = Scored(model._expansion.scores(points)[:, 0], float(model._expansion.squares(X)[0]))
-    return best_proof(problem, w, float(model.intercept_[0]), model.alpha_)
+
+    @cache
+    def w(sharp: bool) -> Scored:
+        return model._expansion.scored(points, X, sharp)[0]
+
+    return best_proof(problem, w, float(model.intercept_[0]), model.alpha_, model.tol)
 
 
-def best_proof(problem: KernelProblem, w: Scored, b: float, alpha: np.ndarray) -> Certificate:
+def best_proof(
+    problem: KernelProblem, w: Callable[[bool], Scored], b: float, alpha: np.ndarray, tol: float
+) -> Certificate:
     """With the multipliers given if they are feasible, else rebuilt from margins, or none."""
 
     def prove(alpha: np.ndarray) -> Certificate:
-        return certify_kernel(problem, w, b, alpha)
+        return certify_kernel(problem, w, b, alpha, tol=tol)
 
     return first_that_proves(
         *([lambda: prove(alpha)] if len(alpha) == len(problem.y) else []),
-        lambda: prove(repair(problem, from_margins(problem, problem.y * (w.f + b)))),
+        lambda: prove(repair(problem, from_margins(problem, problem.y * (w(False).f.hi + b)))),
         lambda: prove(np.zeros(len(problem.y))),
     )

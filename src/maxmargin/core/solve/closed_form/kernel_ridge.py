@@ -5,6 +5,10 @@
 
 A Cholesky factor, in float32 where α is large enough to allow it, corrected by refinement with
 K in float64; eigenvalues where K + αI is singular in float64, and for all α of a path at once.
+Where float64 leaves more than is asked, refinement goes on with residuals in twice its digits.
+
+For v = αu the dual  Σ v_i y_i − ½ Σ v_i²/s_i − vᵀKv/2α  falls short of the objective by exactly
+½‖ρ‖², ρ = √S (y − Ku − α S⁻¹u) the residual: whatever K is, if only it is positive semidefinite.
 """
 
 from __future__ import annotations
@@ -14,12 +18,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import dsymm
 
-from ...certify.normal_equations import NormalEquations, System
+from ...certify.normal_equations import FEW, UNDERFLOW, NormalEquations, System
+from ...kernels.enclosed import STEPS, Enclosed
+from ...rows.double_double import OUTWARDS, Pair, U, gamma, over, plus, single, times
 from .factorisation import Cholesky, Singular, Spectrum, spectrum_of_gram
 from .least_squares import MIN_SINGLE_SIZE, no
 from .refine import best_of, refined
 from .ridge_path import LeaveOneOut, left_out
 
+# A residual that needs no more digits; steps of refinement with all factors.
+ENOUGH, MAX_STEPS = 1e-9, 40
 # The largest ‖K‖/α for which a float32 factor is worth trying.
 MAX_SINGLE_CONDITION = 1e6
 
@@ -32,9 +40,19 @@ class Fit(NamedTuple):
 
 
 class KernelSystem:
-    """√S K √S, both triangles; rows of weight zero take no part.  Overwrites K."""
+    """√S K √S, both triangles; rows of weight zero take no part.  Overwrites K.
 
-    def __init__(self, K: np.ndarray, Y: np.ndarray, weight):
+    ``off``: how far the values of K may be from the true ones, as a share of their bounds b_i b_j
+    (``reach``); ``exact`` gives sums K u in twice the digits with bounds on their errors.
+    """
+
+    def __init__(
+        self, K: np.ndarray, Y: np.ndarray, weight, off: float = 0.0, reach=None, exact=None
+    ):
+        self.off, self.exact = off, exact
+        largest = 1.0 if reach is not None else np.sqrt(np.abs(K).max(initial=0.0))
+        self.reach = np.full(len(K), largest) if reach is None else reach
+        self.weight, self.Y = weight, Y
         self.root = None if weight is None else np.sqrt(weight)[:, None]
         self.B = np.array(Y, dtype=np.float64, order="F")
         self.K = K
@@ -75,30 +93,90 @@ class KernelSystem:
             return refined(factor, self.B, look)
 
         factor, found = best_of(factors or self.factors(alpha), attempt)
-        u = found.X if self.root is None else self.root * found.X
-        proof = self.certify(found.X, found.left, alpha, factor, found.steps)
-        return Fit(np.ascontiguousarray(u), proof)
+        u = np.ascontiguousarray(found.X if self.root is None else self.root * found.X)
+        left, doubt = self.residual(u, alpha)
+        steps = found.steps
+        while self.worst(left, doubt, factor) > ENOUGH and steps < MAX_STEPS:
+            # √S u is what the factor solves for; its residual is known better than it was.
+            step = factor.solve(np.asfortranarray(left))
+            better = u + (step if self.root is None else self.root * step)
+            now, unsure = self.residual(better, alpha, sharp=True)
+            if not self.worst(now, unsure, factor) < 0.5 * self.worst(left, doubt, factor):
+                break
+            u, left, doubt, steps = better, now, unsure, steps + 1
+        return Fit(u, self.certify(u, left, doubt, alpha, factor, steps))
+
+    def residual(self, u, alpha: float, sharp: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """√S (y − Ku − α S⁻¹ u), and bounds on its errors; sharp where rounding is in the way."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if not sharp:
+                left, doubt = self._residual(u, alpha)
+                most = float((np.abs(left) + doubt).max(initial=0.0))
+                if self.exact is None or most <= ENOUGH * self.length:
+                    return left, doubt
+            found = None if self.exact is None else self.exact(u)
+            return self._residual(u, alpha) if found is None else self._sharp(u, alpha, found)
+
+    def _residual(self, u, alpha: float):
+        """In float64: every value of K is known up to a share, and a sum is rounded n times."""
+        n, root = len(u), 1.0 if self.root is None else self.root
+        Z = u / np.where(root > 0, root, 1.0) if self.root is not None else u
+        left = self.B - self.times(Z) - alpha * Z
+        whole = self.reach[:, None] * (self.reach @ np.abs(u))
+        size = np.abs(self.B) + root * whole + 2.0 * alpha * np.abs(Z)
+        doubt = gamma(n + FEW) * size + self.off * root * whole
+        return left, OUTWARDS * doubt + UNDERFLOW
+
+    def _sharp(self, u, alpha: float, found: Enclosed):
+        """The same from sums in twice the digits."""
+        ridge = times(Pair(u, np.zeros_like(u)), single(alpha))
+        if self.weight is not None:
+            s = np.where(self.weight > 0, self.weight, 1.0)[:, None]
+            ridge = over(ridge, Pair(s, np.zeros_like(s)))
+        first = plus(Pair(np.asarray(self.Y, dtype=np.float64), np.zeros_like(u)),
+                     Pair(-found.hi, -found.lo))  # fmt: skip
+        left = plus(first, Pair(-ridge.hi, -ridge.lo)).value
+        size = np.abs(self.Y) + np.abs(found.hi) + np.abs(ridge.hi)
+        doubt = found.error + STEPS * size + 2.0 * U * np.abs(left)
+        root = 1.0 if self.root is None else self.root
+        return root * left, OUTWARDS * root * (doubt + 2.0 * U * np.abs(left)) + UNDERFLOW
+
+    def worst(self, left, doubt, factor) -> float:
+        """The largest residual, with what rounding may hide of it, relative to ‖y‖."""
+        most = float((np.abs(factor.reachable(left)) + doubt).max(initial=0.0)) / self.length
+        return most if most < np.inf else np.inf
 
     def size(self, left, factor) -> float:
         """The largest residual, of what K can do something about, relative to ‖y‖."""
         return float(np.abs(factor.reachable(left)).max(initial=0.0)) / self.length
 
-    def certify(self, Z, left, alpha: float, factor, steps: int) -> NormalEquations:
-        """Objective, residual and the bound ½ ρᵀKρ/α of what is to be gained, ρ the residual."""
+    def certify(self, u, left, doubt, alpha: float, factor, steps: int) -> NormalEquations:
+        """Objective, residual and the bound ½‖ρ‖² of what is to be gained, ρ the residual."""
         n, k = self.B.shape
-        misfit = left + alpha * Z
-        norm = float(np.vdot(Z, self.B - misfit))
-        excess = 0.5 * float(np.vdot(left, self.times(left))) / alpha if alpha > 0 else np.nan
+        root = 1.0 if self.root is None else self.root
+        with np.errstate(over="ignore", invalid="ignore"):
+            misfit = left + alpha * (u if self.root is None else u / np.where(root > 0, root, 1.0))
+            fitted = self.B - misfit  # √S K u
+            norm = float(np.vdot(u, fitted / np.where(root > 0, root, 1.0)))
+            objective = 0.5 * float(np.vdot(misfit, misfit)) + 0.5 * alpha * norm
+            worst = np.abs(left) + doubt
+            excess = OUTWARDS * 0.5 * float(np.vdot(worst, worst)) + UNDERFLOW
+            if alpha == 0.0:  # no dual without a ridge; but no objective is below zero
+                size = np.abs(misfit) + doubt
+                excess = OUTWARDS * 0.5 * float(np.vdot(size, size)) + UNDERFLOW
+        residual = self.worst(left, doubt, factor)
+        sure = residual + excess + abs(objective) < np.inf
         size = n if self.root is None else int((self.root > 0).sum())
         told = System("rows", factor.name, size, min(size, factor.rank), factor.condition, steps, 0)
         return NormalEquations(
-            objective=0.5 * float(np.vdot(misfit, misfit)) + 0.5 * alpha * norm,
-            relative_residual=self.size(left, factor),
-            excess=max(0.0, excess) if alpha > 0 else 0.5 * float(np.vdot(left, left)),
+            objective=objective,
+            relative_residual=residual if sure else np.inf,
+            excess=excess if sure else np.inf,
             null_objective=0.5 * self.length**2,
             alpha=alpha,
             problem=f"kernel ridge, {n} rows, {k} targets, alpha={alpha:g}",
-            **{name: value for name, value in told._asdict().items() if name != "least"},
+            rounding=float(doubt.max(initial=0.0)) / self.length if sure else np.inf,
+            **told.told(),
         )
 
     def leave_one_out(self, targets, alphas, spectrum: Spectrum, keep=True) -> LeaveOneOut:

@@ -13,11 +13,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...certify.bias import best_bias
-from ...certify.conclude import first_that_proves
-from ...certify.kernelised import certify_kernel, kernel_inseparability, kernel_scores
+from ...certify.conclude import SHARPEST, first_that_proves
+from ...certify.kernelised import (
+    balanced,
+    certify_kernel,
+    enclosed_scores,
+    kernel_inseparability,
+    kernel_scores,
+)
 from ...certify.repair import repair
 from ...certify.separability import NotSeparableError
-from ...kernels.features import centred, exact_features
+from ...kernels.enclosed import Enclosed
+from ...kernels.features import centred_features
 from ...kernels.gram_cache import cache_of
 from ...problem.kernelised import KernelProblem
 from ...problem.problem import Problem
@@ -26,7 +33,7 @@ from ..contract import Ending, Form, Monitor, Point, Proved, Solution
 from ..driver import drive
 from ..two_class.form import solve
 from .kernel_descent import DualPoint, descend
-from .kernel_hard import descend_hard, gram, refuse, refuse_twins
+from .kernel_hard import descend_hard, refuse, refuse_twins
 
 # Rows up to which K is factored, and to which relative gap the linear machine is then solved.
 MAX_FACTORED_ROWS, MAX_FACTORED_HARD_ROWS = 300, 800
@@ -60,7 +67,7 @@ class KernelForm(Form):
         return choose_kernel(problem)
 
     def finish(self, problem: KernelProblem, point: Point, tol: float) -> Proved:
-        return finish_kernel(problem, point.alpha)
+        return finish_kernel(problem, point.alpha, tol)
 
     def check(self, problem: KernelProblem, name: str) -> None:
         if problem.hard:
@@ -86,27 +93,31 @@ def dual_point(alpha: np.ndarray, b: float = 0.0) -> Point:
     return Point(np.empty(0), b, alpha)
 
 
-def finish_kernel(problem: KernelProblem, alpha: np.ndarray) -> Proved:
+def finish_kernel(problem: KernelProblem, alpha: np.ndarray, tol: float = SHARPEST) -> Proved:
     """Made feasible, scores computed afresh; for the hard margin scaled to margin one."""
     if not np.isfinite(alpha).all():
         alpha = np.zeros_like(alpha)
-    alpha = repair(problem, alpha)
-    f = kernel_scores(problem.rows, alpha * problem.y)
-    if problem.hard:
-        # The best multiple of α for the dual makes ‖w‖² = Σα, which the optimum has; dividing by
-        # the closest margin instead makes w feasible.  At the optimum both are the same.
-        b = best_bias(problem, f)
-        closest = float((problem.y * (f + b))[problem.c > 0].min())
-        if closest > 0.0:
-            alpha, f = alpha / closest, f / closest
+    alpha = balanced(problem, repair(problem, alpha))
 
-    def prove(alpha: np.ndarray, f: np.ndarray) -> Proved:
-        b = best_bias(problem, f)
-        return Proved(dual_point(alpha, b), certify_kernel(problem, None, b, alpha, f), f)
+    def prove(alpha: np.ndarray) -> Proved:
+        f = enclosed_scores(problem.rows, alpha * problem.y, False)
+        if problem.hard:
+            alpha, f = _to_margin_one(problem, alpha, f)
+        b = best_bias(problem, f.hi)
+        return Proved(dual_point(alpha, b), certify_kernel(problem, None, b, alpha, f, tol), f.hi)
 
-    return first_that_proves(
-        lambda: prove(alpha, f), lambda: prove(np.zeros_like(alpha), np.zeros_like(f))
-    )
+    return first_that_proves(lambda: prove(alpha), lambda: prove(np.zeros_like(alpha)))
+
+
+def _to_margin_one(problem: KernelProblem, alpha, f: Enclosed) -> tuple[np.ndarray, Enclosed]:
+    """The best multiple of α for the dual makes ‖w‖² = Σα, which the optimum has; dividing by the
+    closest margin instead makes w feasible.  At the optimum both are the same."""
+    b = best_bias(problem, f.hi)
+    closest = float((problem.y * (f.hi + b))[problem.c > 0].min())
+    if not closest > 0.0:
+        return alpha, f
+    alpha = balanced(problem, alpha / closest)
+    return alpha, enclosed_scores(problem.rows, alpha * problem.y, False)
 
 
 def _may_go_on(ending: Ending) -> bool:
@@ -118,7 +129,7 @@ def _flat(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[P
     if monitor.solver == "linear":
         rows = as_rows(problem.rows.X)
     else:
-        rows = DenseRows(exact_features(centred(gram(problem, np.arange(len(problem.y))))))
+        rows = DenseRows(centred_features(problem.rows, np.arange(len(problem.y))))
     flat = Problem(rows, problem.y, problem.c, problem.loss)
     tol, name, ending = monitor.tol, monitor.solver, Ending.STALLED
     best: Proved | None = None
@@ -127,7 +138,7 @@ def _flat(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[P
             monitor.tol = min(tol, FACTORED_TOL if name == "factor" else 0.1 * tol) * 1e-2**power
             solution = solve(flat, monitor)
             ending = solution.ending
-            found = finish_kernel(problem, solution.point.alpha)
+            found = finish_kernel(problem, solution.point.alpha, tol)
             if best is None or found.gap < best.gap:
                 best = found
             if best.gap <= tol or not _may_go_on(ending):
@@ -157,7 +168,7 @@ def _blocks(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple
     best: Proved | None = None
     for _ in range(MAX_CONTINUATIONS):
         ending = run(problem, monitor, cache, point, aim)
-        found = finish_kernel(problem, np.abs(point.beta))
+        found = finish_kernel(problem, np.abs(point.beta), monitor.tol)
         if best is None or found.gap < best.gap:
             best = found
         if best.gap <= monitor.tol or not _may_go_on(ending):

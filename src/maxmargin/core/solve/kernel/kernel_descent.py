@@ -29,6 +29,8 @@ BLOCK_TOL_SHARE = 0.1
 MAX_BLOCK_STEPS = 100_000
 # Violation, relative to the scores, at which rounding leaves nothing to gain.
 VIOLATION_ROUNDING = 1e-14
+# Blocks after which a dual that has not risen, but for this share, will not.
+MAX_IDLE_BLOCKS, DUAL_ROUNDING = 200, 1e-14
 
 
 @dataclass
@@ -91,12 +93,18 @@ class _Blocks(WorkingSet):
         self.point, self.tol = point, tol
         self.block: np.ndarray | None = None
         self.entered = np.zeros(len(problem.y), dtype=np.int64)
+        self.best, self.idle = -np.inf, 0
 
     def look(self) -> bool:
         if self.block is None:
             return False
         primal, dual = self.point.bounds(self.problem)
         self.monitor.record(primal, dual)
+        # A block raises the dual, but for rounding; one of all rows needs few others after it.
+        gained = dual > self.best + DUAL_ROUNDING * abs(dual)
+        whole = len(self.block) == np.count_nonzero(self.problem.c)
+        self.idle = 0 if gained and not whole else self.idle + 1
+        self.best = max(self.best, dual)
         return primal - dual <= self.tol * abs(primal)
 
     def choose(self) -> bool:
@@ -109,6 +117,8 @@ class _Blocks(WorkingSet):
         many = np.count_nonzero(between) > MIN_LARGE_BLOCK_FREE
         size = min(LARGE_BLOCK_ROWS if many else BLOCK_ROWS, self.cache.capacity)
         self.block, violation = _next(problem, point, self.block, self.entered, size)
+        if self.idle >= MAX_IDLE_BLOCKS:
+            return False
         return violation > VIOLATION_ROUNDING * max(1.0, float(np.abs(point.f).max()))
 
     def solve(self) -> bool:

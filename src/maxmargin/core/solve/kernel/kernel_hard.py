@@ -15,9 +15,8 @@ from scipy import sparse
 
 from ...certify.kernelised import kernel_inseparability
 from ...certify.separability import NotSeparableError, Separation
-from ...kernels.features import centred, exact_features
+from ...kernels.features import centred_features
 from ...kernels.gram_cache import Forgetful, GramCache
-from ...kernels.kernel_block import values
 from ...problem.kernelised import KernelProblem
 from ...problem.losses import Hinge
 from ...problem.problem import Problem
@@ -65,7 +64,7 @@ class KernelMargin(HardMargin):
         support = np.flatnonzero(alpha)
         support = np.sort(support[np.argsort(-alpha[support], kind="stable")[:MAX_PROOF_VECTORS]])
         y, c = problem.y[support], problem.c[support]
-        flat = Problem(DenseRows(exact_features(centred(gram(problem, support)))), y, c, Hinge())
+        flat = Problem(DenseRows(centred_features(problem.rows, support)), y, c, Hinge())
         found = prove_inseparable(flat, alpha[support], spread(flat.rows))
         if found is None or found.weights is None:
             return None
@@ -90,17 +89,6 @@ def descend_hard(
 def refuse(proof: Separation | None) -> None:
     if proof is not None:
         raise NotSeparableError(proof)
-
-
-def gram(problem: KernelProblem, index: np.ndarray) -> np.ndarray:
-    """K of the rows named, exactly symmetric, in float64."""
-    K = np.empty((len(index), len(problem.y)))
-    for start in range(0, len(index), problem.rows.together):
-        some = slice(start, start + problem.rows.together)
-        for part, V in values(problem.rows, index[some], problem.rows, np.float64):
-            K[some, part] = V
-    K = K[:, index]
-    return 0.5 * (K + K.T)
 
 
 def refuse_twins(problem: KernelProblem) -> None:
