@@ -131,7 +131,7 @@ def test_a_search_is_the_estimator_with_a_choice_of_C(name):
     assert method.C is None or method.C in own
     if method.tuned:
         search = inspect.signature(method.search_class()).parameters
-        assert set(own) - set(search) == {"C", "warm_start"}
+        assert set(own) - set(search) == {"C", "warm_start", "probability"}
         assert all(search[key].default == own[key].default for key in search if key in own)
 
 

@@ -49,4 +49,6 @@ LANDMARKS = {
     "trace_error_": "number",
     "_about": "text",
 }
+# What was learned of the scores from rows that were left out; no training rows.
+CALIBRATED = {"calibration_": "Calibration"}
 REDUCED = {"classes_": "labels k !", "estimators_": "models !"} | SEEN

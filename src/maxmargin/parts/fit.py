@@ -52,7 +52,7 @@ OF_EVERY_ROW = (
     "alpha_", "support_", "support_kind_", "slack_", "_codes",
     "_alpha_rows", "_alpha_values", "_alpha_machines",
 )  # fmt: skip
-OF_EARLIER_FITS = (*OF_EVERY_ROW, "trace_", "path_", "feature_names_in_")
+OF_EARLIER_FITS = (*OF_EVERY_ROW, "trace_", "path_", "feature_names_in_", "calibration_")
 # Rules by which all classes are one problem; the others are several of two classes.
 JOINT_RULES = ("max", "sum")
 # The only values of some parameters, over parts.
@@ -87,6 +87,11 @@ def fit_estimator(estimator: Any, data: PartsData) -> FitResult:
 def check_possible(estimator: Any, where: str) -> None:
     """Refuse, before any row is looked at, what parts cannot do; ``where`` they are, in words."""
     name = type(estimator).__name__
+    if getattr(estimator, "probability", False):
+        raise ValueError(
+            f"{name} {where} is not calibrated: probability=True needs rows in memory. Fit it "
+            "without, or LogisticRegression, whose probabilities are its own."
+        )
     for kind, only in ONLY.items():
         for parameter, value in only.items() if isinstance(estimator, kind) else ():
             if getattr(estimator, parameter) != value:

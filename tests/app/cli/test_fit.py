@@ -74,8 +74,11 @@ def test_command_line_and_python_agree(maxmargin, table):
     out = maxmargin("predict", "model.maxmargin", table, "--all-classes", "--keep", "age")
     told = csv.read_csv(pa.BufferReader(out.encode()))
     assert told.column_names == [
-        "age", "prediction", "score", "probability:does not, sorry", "probability:likes it a lot",
-        "distance",
+        "age", "prediction", "score",
+        "probability:does not, sorry", "probability:likes it a lot",
+        "low:does not, sorry", "low:likes it a lot",
+        "high:does not, sorry", "high:likes it a lot",
+        "set", "distance",
     ]  # fmt: skip
     assert model.predict(table).tolist() == told.column("prediction").to_pylist()
     np.testing.assert_array_equal(model.decision_function(table), told.column("score"))

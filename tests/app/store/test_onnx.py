@@ -140,3 +140,20 @@ def test_a_missing_extra_is_named(maxmargin, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnx", None)
     said = maxmargin.complaint("export", "model.maxmargin", "--onnx", "m.onnx")
     assert "pip install 'maxmargin[onnx]'" in said
+
+
+@pytest.mark.parametrize("multiclass", ["max", "pairs"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_calibrated_probabilities(classes, multiclass, tmp_path):
+    """The same numbers, and the same label is the most probable."""
+    from sklearn.datasets import load_iris
+
+    from maxmargin.parts.files.model import with_columns
+
+    X, y = load_iris(return_X_y=True)
+    y = y if classes == 3 else y == 1
+    model = with_columns(mm.LinearSVM(probability=True, multiclass=multiclass).fit(X, y))
+    path = write_onnx(model, tmp_path / "m.onnx")
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    P = session.run(["probabilities"], {"X": X})[0]
+    np.testing.assert_allclose(P, model.model.predict_proba(X), atol=1e-12)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from .options import AsJson, Format, ModelFile, Rows
+from .options import AsJson, CostsFile, Format, ModelFile, Rows, costs_for
 from .run import print_json, reading
 
 
 def evaluate(
     model: ModelFile,
     data: Rows,
+    costs: CostsFile = None,
     format: Format = None,
     as_json: AsJson = False,
 ) -> None:
     """Errors with their uncertainty, by class, and log-loss where there are probabilities.
 
+    With costs, what its decisions cost on average, too.
+
     maxmargin evaluate model.maxmargin test.csv
+    maxmargin evaluate model.maxmargin test.csv --costs costs.csv
     maxmargin evaluate model.maxmargin test.csv --json
     """
     import numpy as np
@@ -25,7 +29,7 @@ def evaluate(
     from ...parts.files.model import with_columns
     from ...parts.files.training import read_like
     from ..store.files import load
-    from ..workflow.judge import confusion, count_errors, log_loss
+    from ..workflow.judge import confusion, count_errors, log_loss, mean_costs
 
     fitted = with_columns(load(model))
     rows = read_like(data, fitted, format, reading(as_json))
@@ -44,6 +48,9 @@ def evaluate(
     result: dict = {"data": rows.name, **errors.to_dict()}
     if hasattr(fitted.model, "predict_proba"):
         result["log_loss"] = log_loss(fitted.model.predict_proba(X), rows.y, classes)
+    prices = costs_for(fitted, costs)
+    if prices is not None:
+        result["cost"] = mean_costs(prices, fitted.model, X, rows.y, predicted)
     result["classes"] = [str(label) for label in classes]
     result["confusion"] = counts.tolist()
     result["notes"] = list(notes.sentences())
@@ -54,6 +61,8 @@ def evaluate(
     console.print(f"error {errors}", highlight=False)
     if "log_loss" in result:
         console.print(f"log-loss {result['log_loss']:.4f}", highlight=False)
+    for said, cost in result.get("cost", {}).items():
+        console.print(f"mean cost {cost:.4g} {said}", highlight=False)
     table = Table(title="true class by row, predicted by column", box=None)
     table.add_column("")
     for label in result["classes"][:12]:

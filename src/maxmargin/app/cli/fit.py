@@ -11,6 +11,7 @@ from .fit_options import (
     AsJson,
     Basis,
     Category,
+    CostsOption,
     Data,
     Decimal,
     Demo,
@@ -78,6 +79,7 @@ def fit(
     basis: Basis = None,
     test: Test = None,
     holdout: Holdout = 0.0,
+    costs: CostsOption = None,
     seed: Seed = 0,
     tol: Tol = None,
     max_seconds: MaxSeconds = float("inf"),
@@ -100,6 +102,7 @@ def fit(
         maxmargin fit                            # on iris
         maxmargin fit --demo circles --basis polar
         maxmargin fit people.csv --target income --holdout 0.2
+        maxmargin fit people.csv -t income --costs costs.csv
         maxmargin fit mail.parquet -t spam --text body -m logistic
         maxmargin fit a9a.svm.bz2 --C 1 --test a9a.t.bz2 --json
         maxmargin fit folder/ -t label --memory 1GB    # larger than memory
@@ -108,6 +111,7 @@ def fit(
     Exit code: 0 proved, 1 the gap asked for was not proved, 2 bad input,
     130 interrupted.
     """
+    from ...models.calibration.costs import read_costs
     from ...parts.files.preparation import Choices
     from ..workflow.plan import Plan
     from ..workflow.tuning import SCORES
@@ -130,8 +134,9 @@ def fit(
     )  # fmt: skip
     if test is not None and holdout:
         raise ValueError("--test and --holdout both say what to judge on. Use one of them.")
+    prices = None if costs is None else read_costs(costs)
     files = FileOptions(data, target, weights, said_of(format, na, header), test)
-    page = page_of(out, report, no_report, files.read())
+    page = page_of(out, report, no_report, files.read() | {"the costs": costs})
     small = memory is not None and not resume and not holdout and _fits_easily(files, memory)
     if (memory is not None or resume) and not small:
         fitted = _in_pieces(files, plan, choices, holdout, memory, resume, out)
@@ -139,6 +144,9 @@ def fit(
         fitted = _in_memory(files, demo, plan, choices, holdout, reading(as_json))
         if small:
             fitted.notes.append(f"{data} is small beside --memory {memory}: it was read at once")
+    if prices is not None:
+        prices.prices(fitted.model.model.classes_)
+        fitted.model.summary["costs"] = prices.to_dict()
     if weights is not None:
         fitted.model.summary["weights"] = weights
     written = write_fit(fitted, out, page)

@@ -151,6 +151,15 @@ Holdout = Annotated[
         help="Share of the rows to hold out for judgement.", rich_help_panel=JUDGEMENT_PANEL
     ),
 ]
+CostsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--costs",
+        help="CSV of what each action (columns) costs for each true class (rows); predict and "
+        "evaluate then decide by it.",
+        rich_help_panel=JUDGEMENT_PANEL,
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Of folds and shares.", rich_help_panel=JUDGEMENT_PANEL)]
 Tol = Annotated[
     float | None, typer.Option(help="Relative gap to prove.", rich_help_panel=EFFORT_PANEL)

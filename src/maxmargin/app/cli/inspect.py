@@ -72,6 +72,11 @@ def _columns(model) -> list[dict]:
     return out
 
 
+def _between(e: dict) -> str:
+    way = f"; {e['way']}" if "way" in e else ""
+    return f"{e['error']:.2%} (95 % interval {e['low']:.2%} to {e['high']:.2%}{way})"
+
+
 def _show(result: dict, whole, top: int) -> None:
     from rich.console import Console
 
@@ -86,12 +91,11 @@ def _show(result: dict, whole, top: int) -> None:
     for name in ("data", "rows", "features", "method", "C", "margin"):
         if summary.get(name) is not None:
             print(f"{name}: {summary[name]}")
-    for name in ("training", "test"):
+    if "training" in summary:
+        print(f"training error: {summary['training']['error']:.2%}")
+    for name, title in (("expected", "error on new rows"), ("test", "test error")):
         if name in summary:
-            e = summary[name]
-            print(
-                f"{name} error: {e['error']:.2%} (95 % interval {e['low']:.2%} to {e['high']:.2%})"
-            )
+            print(f"{title}: {_between(summary[name])}")
     if result["columns"]:
         names = [f"{c['name']} ({c['kind']})" for c in result["columns"][:20]]
         print(f"reads: {', '.join(names)}{', …' if len(result['columns']) > 20 else ''}")

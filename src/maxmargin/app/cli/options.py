@@ -18,3 +18,21 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 Report = Annotated[
     Path | None, typer.Option(help="Write a page about the result, in HTML, to this file.")
 ]
+CostsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--costs", help="CSV of what each action costs for each true class. [default: the model's]"
+    ),
+]
+
+
+def costs_for(model, path: Path | None):
+    """The prices of a file, else those the model was fitted with; None where there are none."""
+    from ...models.calibration.costs import costs_of, read_costs
+
+    given = model.summary.get("costs")
+    if path is None and given is None:
+        return None
+    found = costs_of(given) if path is None else read_costs(path)
+    found.prices(model.model.classes_)  # refuses other classes before anything is read
+    return found

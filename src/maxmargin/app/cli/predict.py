@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from .interrupt import cautiously
-from .options import Format, ModelFile
+from .options import CostsFile, Format, ModelFile, costs_for
 from .output import check_outputs, without_formula, without_formulas
 from .run import ReadingProgress
 
@@ -30,32 +30,45 @@ def predict(
     strict: Annotated[
         bool, typer.Option("--strict", help="Refuse words where numbers were in training.")
     ] = False,
+    alpha: Annotated[
+        float, typer.Option(help="Share of rows whose label the set of labels may miss.")
+    ] = 0.1,
+    per_class: Annotated[
+        bool, typer.Option("--per-class", help="That share of every class, not of all rows.")
+    ] = False,
+    costs: CostsFile = None,
     format: Format = None,
 ) -> None:
     """Predict the rows of a file, in their order; files may be larger than memory.
 
-    One line for every row: prediction, score, probability where the method
-    has one, and distance to the boundary.  New levels, missing values and
+    One line for every row: prediction, score, probability with its lower
+    and upper bound, the set of labels (a|b) that misses the true one in a
+    share --alpha of rows, and distance to the boundary; what a model does
+    not have is left out. With --costs, the cheapest decision and what it
+    is expected to cost, too.  New levels, missing values and
     words where numbers were, which count as missing unless --strict, are
     reported on standard error.  In CSV and TSV a word that a spreadsheet
     would run as a formula, such as =A1, has an apostrophe before it.
 
         maxmargin predict model.maxmargin new.csv > predictions.csv
         maxmargin predict model.maxmargin new.pq -o out.parquet --keep id
+        maxmargin predict model.maxmargin new.csv --alpha 0.01 --per-class
         cat new.csv | maxmargin predict model.maxmargin - --all-classes
     """
+    from ...models.calibration.conformal import check_alpha
     from ...parts.files.atomic import replacing
     from ...parts.files.columns import UnexpectedValues
     from ...parts.files.model import with_columns
     from ...parts.files.source import find_source
     from ..store.files import load
-    from ..workflow.predict import stream
+    from ..workflow.predict import Wanted, stream
 
-    check_outputs({"--out": out}, {"the model": model, "the data": data})
+    check_outputs({"--out": out}, {"the model": model, "the data": data, "the costs": costs})
     fitted = with_columns(load(model))
     source = find_source(data, fitted.form(format))
     notes = UnexpectedValues(strict)
-    batches = stream(fitted, source, list(keep or ()), every, notes)
+    wanted = Wanted(check_alpha(alpha), per_class, costs_for(fitted, costs))
+    batches = stream(fitted, source, list(keep or ()), every, notes, wanted)
     rows = 0
     if out is None:
         _write(batches, sys.stdout.buffer, out)

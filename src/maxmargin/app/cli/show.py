@@ -58,15 +58,10 @@ def _lines(fitted, summary: dict, estimator):
     if summary["alpha"] is not None:
         yield "alpha", f"{summary['alpha']:g}"
     yield "training error", str(fitted.training)
-    if fitted.tuning is not None:
-        t = fitted.tuning
-        error, standard_error = t.mean[t.best], t.standard_error[t.best]
-        yield (
-            "cross-validation",
-            f"{error:.2%} ± {standard_error:.2%} (mean of {len(t.errors)} folds{_by(t.score)})",
-        )
     if fitted.test is not None:
         yield "test error", str(fitted.test)
+    elif fitted.expected is not None:
+        yield "new rows", f"error {fitted.expected}"
     if "margin" in summary:
         yield "margin", f"{summary['margin']:.4g}"
     if "support" in summary:
@@ -114,7 +109,7 @@ def next_steps(out: Path, page: Path | None, data: str | None) -> None:
     print(f"""
 What to type next:
     {program} inspect {out}                what it is, and what counts
-    {program} predict {out} new.csv        labels, scores and distances for new rows
+    {program} predict {out} new.csv        labels, probabilities and sets for new rows
     {program} verify {out} data.csv        recompute the proof from the data""")
     if data is None:
         print(f"    {program} fit your.csv --target COLUMN           the same for your own file")

@@ -7,6 +7,7 @@ import numpy as np
 from ...core.solve.threads import one_blas_thread
 from ...parts.files.columns import Text
 from ..workflow.fit import Fitted
+from ..workflow.judge import HELD_OUT
 from . import pictures
 from .data import MAX_LISTED_CLASSES, fitted_data
 from .figures import figures
@@ -42,6 +43,7 @@ def fit_report(fitted: Fitted, command: str | None = None, model: str = "MODEL")
             Section("What data", fitted_data(fitted)),
             Section("What was done", _done(fitted)),
             Section("How good", _good(fitted)),
+            Section("How likely", _likely(fitted)),
             Section("How sure", _sure(fitted)),
             Section("What it looks like", figures(pictures.shapes(fitted), large=True)),
             Section("What counts", _counts(fitted)),
@@ -67,14 +69,11 @@ def _lead(fitted: Fitted) -> Html:
 
 def _cards(fitted: Fitted):
     summary = fitted.model.summary
-    for title, errors in (("test error", fitted.test), ("training error", fitted.training)):
-        if errors is not None:
-            low, high = errors.interval
-            yield title, percent(errors.share), f"95 % interval {percent(low)} to {percent(high)}"
-        if title == "test error" and fitted.tuning is not None:
-            t = fitted.tuning
-            note = f"± {percent(t.standard_error[t.best])}, {count(len(t.errors), 'fold')}"
-            yield "cross-validation error", percent(t.mean[t.best]), note
+    for title, share, (low, high), way in _on_new_rows(fitted):
+        note = f"95 % interval {percent(low)} to {percent(high)}; {way}"
+        yield title, percent(share), note
+    seen = fitted.training
+    yield "training error", percent(seen.share), f"{seen.wrong:,} of {seen.rows:,}"
     if summary["C"] is not None:
         note = "chosen by cross-validation" if fitted.tuning else "as given"
         yield "C", f"{summary['C']:.4g}", note
@@ -84,6 +83,16 @@ def _cards(fitted: Fitted):
     if "support" in summary:
         total = sum(summary["support"].values())
         yield "support vectors", f"{total:,}", f"of {summary['rows']:,} rows"
+
+
+def _on_new_rows(fitted: Fitted):
+    """What to expect on new rows: by rows held out, and by the training rows themselves."""
+    if fitted.test is not None:
+        test = fitted.test
+        way = f"{HELD_OUT}, {test.wrong:,} of {test.rows:,} wrong"
+        yield "test error", test.share, test.interval, way
+    if (e := fitted.expected) is not None:
+        yield "error on new rows", e.error, (e.low, e.high), e.way
 
 
 def _done(fitted: Fitted) -> list:
@@ -115,36 +124,47 @@ def _good(fitted: Fitted) -> list:
     most = int(counts.argmax())
     label = fitted.model.summary["classes"][most][0]
     rows = []
-    for title, errors in (("test rows", fitted.test), ("training rows", fitted.training)):
-        if errors is not None:
-            low, high = errors.interval
-            interval = f"{percent(low)} to {percent(high)}"
-            wrong = f"{errors.wrong:,} of {errors.rows:,}"
-            rows.append([title, percent(errors.share), interval, wrong])
-    if fitted.tuning is not None:
-        t = fitted.tuning
-        error, folds = percent(t.mean[t.best]), f"mean of {count(len(t.errors), 'fold')}"
-        standard_error = f"± {percent(t.standard_error[t.best])} (s.e.)"
-        rows.insert(len(rows) - 1, ["cross-validation", error, standard_error, folds])
+    for title, error, (low, high), way in _on_new_rows(fitted):
+        on = "test rows" if title == "test error" else "new rows"
+        rows.append([on, percent(error), f"{percent(low)} to {percent(high)}", way])
+    seen = fitted.training
+    rows.append(
+        ["training rows", percent(seen.share), "–", f"{seen.wrong:,} of {seen.rows:,} wrong"]
+    )
     share = 1.0 - counts[most] / counts.sum()
     always = joined("always ", name(label))
     rows.append(
-        [always, percent(share), "–", f"{counts.sum() - counts[most]:,} of {counts.sum():,}"]
+        [always, percent(share), "–", f"{counts.sum() - counts[most]:,} of {counts.sum():,} wrong"]
     )
     others = "--test FILE" if fitted.streamed else "--holdout 0.2 or --test FILE"
     advice = (
         "Training rows flatter: the model has seen them. "
         + ("The test rows were not used for anything but this judgement." if fitted.test else
-           "For new rows expect the error of cross-validation, or a little more, since C was "
-           f"chosen by it; {others} would judge on rows never used."
-           if fitted.tuning else
+           f"For new rows expect what {fitted.expected.way} says; "
+           f"{others} would judge on rows never used."
+           if fitted.expected else
            f"To know about new rows, judge on others: {others}.")
     )  # fmt: skip
-    judged = table(["on", "error", "95 % interval", "wrong"], rows, "Errors")
+    judged = table(["on", "error", "95 % interval", "how it is known"], rows, "Errors")
     drawn = pictures.judgement(fitted)
     if len(drawn) == 1:
         return [paragraph(advice), beside([judged, *_by_class(fitted)], figures(drawn))]
     return [paragraph(advice), beside([judged], _by_class(fitted)), *figures(drawn)]
+
+
+def _likely(fitted: Fitted) -> list:
+    """Probabilities and prediction sets, where the model has them."""
+    drawn = pictures.chances(fitted)
+    if not drawn:
+        return []
+    known = fitted.model.model.calibration_
+    text = (
+        f"Probabilities and prediction sets rest on {known.rows:,} training rows, each judged by "
+        f"{known.way}, so by a model that had not seen it. The most probable label is always the "
+        "one predicted. Sets for a share α of misses hold the true label about as often as they "
+        "say: that was measured, and conformal_sets has it proved."
+    )
+    return [paragraph(text), *figures(drawn)]
 
 
 def _by_class(fitted: Fitted) -> list:

@@ -65,6 +65,8 @@ def judgement(fitted: Fitted) -> Pictures:
 
         some = _some(fitted)
         found = distances_view(fitted.model.model, fitted.X[some], fitted.data.y[some])
+        if hasattr(fitted.model.model, "calibration_"):  # left-out rows tell more of it
+            found = replace(found, calibration=None)
         return _of_some(found.scene(), fitted)
 
     made: Pictures = []
@@ -73,6 +75,19 @@ def judgement(fitted: Fitted) -> Pictures:
     if len(classes) <= MAX_CLASS_OUTLINES:
         made.append(("distances", distances))
     return made
+
+
+def chances(fitted: Fitted) -> Pictures:
+    """How far probabilities and sets can be trusted, where rows were left out."""
+    known = getattr(fitted.model.model, "calibration_", None)
+
+    def curves() -> Scene | Board:
+        from ...show.views.chances import chances_view
+
+        assert known is not None
+        return chances_view(known).scene()
+
+    return [] if known is None or not known.rows else [("probabilities and sets", curves)]
 
 
 def proof(fitted: Fitted) -> Pictures:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from ...parts.files.columns import UnexpectedValues
 from ...parts.files.model import TableModel, with_columns
 from ...parts.files.training import Labelled
 from ..workflow.fit import Fitted, is_proved, summary_of
-from ..workflow.judge import count_errors
+from ..workflow.judge import count_errors, expected_error
 from ..workflow.rows import counted_classes
 from ..workflow.tuning import Tuning
 from .compare import compare_report
@@ -97,8 +98,11 @@ def _fitted(result, X, y, name: str) -> Fitted:
     odd = UnexpectedValues()
     Z = model.features(X, odd)
     estimator = model.model
-    errors = count_errors(estimator.predict(Z), y, estimator.classes_)
-    fitted = Fitted(model, data, Z, tuning, errors, None, is_proved(estimator), seconds)
+    errors = replace(count_errors(estimator.predict(Z), y, estimator.classes_), seen=True)
+    fitted = Fitted(
+        model, data, Z, tuning, errors, expected_error(estimator, Z, y), None,
+        is_proved(estimator), seconds,
+    )  # fmt: skip
     fitted.missing = odd.missing
     model.summary.update(summary_of(fitted, type(estimator).__name__))
     return fitted

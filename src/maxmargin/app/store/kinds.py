@@ -112,6 +112,8 @@ class Check:
     def _is(self, what: str, value, letters: list[str]) -> bool:
         if what == "Expansion":
             return isinstance(value, record_class(what)) and self._expands(value)
+        if what == "Calibration":
+            return isinstance(value, record_class(what)) and self._calibrates(value)
         if what in RECORDS:
             return isinstance(value, record_class(what))
         if what in ESTIMATORS:
@@ -165,6 +167,22 @@ class Check:
             self.reader.within(places, most)
             and coefficients.shape == shape
             and self._agree(rows.shape[1:], ["d"])
+        )
+
+    def _calibrates(self, calibration) -> bool:
+        """Scores of every class (of two, one number) and the place of a label for each row."""
+        scores, codes, offset = calibration.scores, calibration.codes, calibration.offset
+        k = self.lengths["k"]
+        if (_kind(scores), _kind(codes), _kind(offset)) != ("f", "i", "f"):
+            return False
+        shape = (len(codes),) if k == 2 else (len(codes), k)
+        return (
+            codes.ndim == 1
+            and (scores.shape, offset.shape) == (shape, (k,))
+            and self.reader.within(codes, k)
+            and self.reader.finite(scores)
+            and self.reader.finite(offset)
+            and bool(np.isfinite(calibration.slope))
         )
 
     def _approximates(self) -> None:

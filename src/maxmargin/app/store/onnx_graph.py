@@ -21,6 +21,7 @@ from ...parts.files.model import TableModel
 from ...parts.files.preparation import MatrixPreparation
 from .errors import NotStorableError
 from .onnx_bases import basis_nodes
+from .onnx_probabilities import calibrated, probability_nodes
 
 LINEAR_MODELS = (
     "LinearSVM", "LogisticRegression", "LeastSquaresClassifier", "FisherDiscriminant", "Perceptron"
@@ -199,7 +200,7 @@ def _scores(graph: Graph, model: TableModel, X: str) -> tuple[int, dict[str, str
     f = graph(
         "Add", graph("MatMul", X, graph.constant(np.ascontiguousarray(W.T))), graph.constant(b)
     )
-    width = len(W)
+    width, duels = len(W), f
     if getattr(estimator, "multiclass", "") == "pairs" and len(W) > 1:
         width = len(estimator.classes_)
         f = _votes(graph, f, width)
@@ -217,7 +218,9 @@ def _scores(graph: Graph, model: TableModel, X: str) -> tuple[int, dict[str, str
         else classes.astype(np.int64)
     )
     out["label"] = graph("Gather", graph.constant(labels), place)
-    if getattr(estimator, "_log_odds", False):
+    if calibrated(estimator):
+        out["probabilities"] = probability_nodes(graph, estimator, duels, place)
+    elif getattr(estimator, "_log_odds", False):
         if len(W) == 1:
             minus = graph("Sigmoid", graph("Neg", f))
             out["probabilities"] = graph("Concat", minus, graph("Sigmoid", f), axis=1)

@@ -24,6 +24,8 @@ RECORDS = {
     "Pass": "core.solve.perceptron.passes",
     "LeaveOneOut": "core.solve.closed_form.ridge_path",
     "RidgePath": "models.regression.least_squares",
+    "Calibration": "models.calibration.calibration",
+    "ErrorEstimate": "models.calibration.error_estimate",
     "TableModel": "parts.files.model",
     "MatrixPreparation": "parts.files.preparation",
     "Preparation": "parts.files.preparation",

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ... import __version__
+from ...models.calibration.error_estimate import ErrorEstimate
 from ...parts.files.columns import UnexpectedValues
 from ...parts.files.form import FileForm, as_form
 from ...parts.files.model import TableModel
@@ -25,6 +26,7 @@ from .tuning import Tuning, tune
 class Fitted:
     """The model, the rows it was trained on, and what there is to tell.
 
+    ``expected`` is the error on new rows as the training rows tell it, ``test`` that on others.
     Of a stream ``data`` and ``X`` are some of the rows, drawn at random; ``missing`` values of a
     column and the range of ``weights`` are of all rows.
     """
@@ -34,6 +36,7 @@ class Fitted:
     X: Any
     tuning: Tuning | None
     training: Errors
+    expected: ErrorEstimate | None
     test: Errors | None
     proved: bool
     seconds: dict[str, float]
@@ -125,12 +128,13 @@ def fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
             notes += warned if rows.whole else [*warned, f"C was chosen on {some.which}"]
     tuned = time.perf_counter()
     if estimator is None or not rows.whole:
-        estimator = plan.estimator(C, left())
+        estimator = plan.estimator(C, left(), calibrated=rows.whole)
         notes += rows.fit(estimator)
     fitted = time.perf_counter()
     result = Fitted(
         TableModel(estimator, rows.preparation, rows.basis, rows.data.target, {}),
-        rows.data, rows.X, tuning, rows.errors(estimator), None, is_proved(estimator),
+        rows.data, rows.X, tuning, rows.errors(estimator), rows.expected(estimator), None,
+        is_proved(estimator),
         {"tune": tuned - prepared, "fit": fitted - tuned, "total": fitted - began},
         notes, rows.missing, rows.weights,
     )  # fmt: skip
@@ -182,6 +186,8 @@ def summary_of(result: Fitted, method: str, classes: list | None = None) -> dict
     }
     if result.data.form:
         summary["form"] = dict(result.data.form)
+    if result.expected is not None:
+        summary["expected"] = result.expected.to_dict()
     if result.tuning is not None:
         summary["tuning"] = result.tuning.to_dict()
     if hasattr(estimator, "margin_"):

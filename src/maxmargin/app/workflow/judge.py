@@ -10,15 +10,20 @@ from typing import Any
 
 import numpy as np
 
-# Normal quantile of a 95 % interval.
-INTERVAL_QUANTILE = 1.959963984540054
+from ...models.calibration.costs import Costs
+from ...models.calibration.error_estimate import ErrorEstimate, wilson
+
 # Of more classes than this nobody looks at a table, which has their square in cells.
 MAX_CONFUSION_CLASSES = 300
+# Where an error on rows that had no part in a fit comes from, in a word.
+HELD_OUT = "hold-out"
+# Rows up to which every one is left out exactly to judge a model whose C was given.
+MAX_EXACT_ROWS = 1_000
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Wrong ones among n rows, and Wilson's 95 % interval for the share on new rows.
+    """Wrong ones among n rows; of rows the model has not ``seen`` Wilson's 95 % interval, too.
 
     ``table`` counts them by true and predicted class, where these are known and not too many.
     """
@@ -26,6 +31,7 @@ class Errors:
     rows: int
     wrong: int
     table: np.ndarray | None = field(default=None, compare=False, repr=False)
+    seen: bool = False
 
     @property
     def share(self) -> float:
@@ -33,36 +39,30 @@ class Errors:
 
     @property
     def interval(self) -> tuple[float, float]:
-        n, p = self.rows, self.share
-        middle = (p + INTERVAL_QUANTILE * INTERVAL_QUANTILE / (2 * n)) / (
-            1 + INTERVAL_QUANTILE * INTERVAL_QUANTILE / n
-        )
-        half = (
-            INTERVAL_QUANTILE
-            * np.sqrt(p * (1 - p) / n + INTERVAL_QUANTILE * INTERVAL_QUANTILE / (4 * n * n))
-            / (1 + INTERVAL_QUANTILE * INTERVAL_QUANTILE / n)
-        )
-        return max(0.0, float(middle - half)), min(1.0, float(middle + half))
+        """For the share on new rows; of those it was trained on nothing follows for others."""
+        if self.seen:
+            raise ValueError("the error on training rows has no interval")
+        return wilson(self.share, self.rows)
 
     def __add__(self, other: Errors) -> Errors:
         both = self.table is not None and other.table is not None
         table = self.table + other.table if both else None  # type: ignore[operator]
-        return Errors(self.rows + other.rows, self.wrong + other.wrong, table)
+        return Errors(self.rows + other.rows, self.wrong + other.wrong, table, self.seen)
 
     def to_dict(self) -> dict:
+        plain = {"rows": self.rows, "wrong": self.wrong, "error": self.share}
+        if self.seen:
+            return plain
         low, high = self.interval
-        return {
-            "rows": self.rows,
-            "wrong": self.wrong,
-            "error": self.share,
-            "low": low,
-            "high": high,
-        }
+        return plain | {"low": low, "high": high, "way": HELD_OUT}
 
     def __str__(self) -> str:
+        if self.seen:
+            return f"{self.share:.2%} ({self.wrong} of {self.rows})"
         low, high = self.interval
         return (
-            f"{self.share:.2%} ({self.wrong} of {self.rows}; 95 % interval {low:.2%} to {high:.2%})"
+            f"{self.share:.2%} ({self.wrong} of {self.rows}; 95 % interval {low:.2%} to "
+            f"{high:.2%}; {HELD_OUT})"
         )
 
 
@@ -82,12 +82,45 @@ def count_errors(predicted: np.ndarray, y: np.ndarray, classes=None) -> Errors:
     return Errors(len(y), int((predicted != y).sum()), table)
 
 
+def expected_error(estimator, X, y, weight=None) -> ErrorEstimate | None:
+    """The error on new rows, from the training rows: by the answers that calibrated it, or, of
+    few rows and a C that was given, by leaving out each of them exactly."""
+    calibration = getattr(estimator, "calibration_", None)
+    if calibration is None:
+        return None
+    if calibration.way == "approximate leave-one-out" and len(y) <= MAX_EXACT_ROWS:
+        return _left_out(estimator, X, y, weight) or calibration.error
+    return calibration.error
+
+
+def _left_out(estimator, X, y, weight) -> ErrorEstimate | None:
+    from ...models.calibration.error_estimate import counted
+    from ...models.left_out.leave_one_out import leave_one_out
+
+    try:
+        found = leave_one_out(estimator, X, y, weight)
+    except ValueError:  # a class with one row, or a fit that was not proved
+        return None
+    return counted(found.labels != y, "leave-one-out")
+
+
 def confusion(predicted: np.ndarray, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """(k, k) counts: the true class by row, the predicted by column."""
     true, said = np.searchsorted(classes, y), np.searchsorted(classes, predicted)
     table = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(table, (true, said), 1)
     return table
+
+
+def mean_costs(costs: Costs, estimator, X, y, predicted) -> dict[str, float]:
+    """What was paid a row, by what was done: the cheapest action, or the label predicted."""
+    out = {}
+    if hasattr(estimator, "predict_proba"):
+        decided = costs.decide(estimator.predict_proba(X), estimator.classes_)
+        out["of the cheapest decisions"] = float(costs.paid(y, decided, estimator.classes_).mean())
+    if set(map(str, estimator.classes_)) <= set(costs.actions):
+        out["of the labels predicted"] = float(costs.paid(y, predicted, estimator.classes_).mean())
+    return out
 
 
 def log_loss(probabilities: np.ndarray, y: np.ndarray, classes: np.ndarray) -> float:

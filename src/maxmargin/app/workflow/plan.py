@@ -60,9 +60,12 @@ class Plan:
                 f"--method {self.resolved.name} takes no weights: its result depends on the order."
             )
 
-    def estimator(self, C: float | None, seconds: float = np.inf) -> Any:
-        """The estimator with its parameters; of closed forms α is 1/C."""
+    def estimator(self, C: float | None, seconds: float = np.inf, calibrated: bool = False) -> Any:
+        """The estimator with its parameters; of closed forms α is 1/C.  ``calibrated``: with
+        probabilities, which rows in memory allow for."""
         method, price = self.resolved, dict[str, Any]()
+        if calibrated and "probability" in method.estimator_class()._get_param_names():
+            price["probability"] = True
         if method.C is not None and C is not None:
             price[method.C] = 1.0 / C if method.C == "alpha" else C
         elif method.C == "alpha" and self.tune:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...models.calibration.error_estimate import ErrorEstimate
 from ...parts.files.basis import Basis, learn_basis
 from ...parts.files.columns import UnexpectedValues
 from ...parts.files.learn import learn_matrix, learn_table
 from ...parts.files.preparation import Choices, MatrixPreparation
 from ...parts.files.training import Labelled, without_missing
-from .judge import Errors, count_errors
+from .judge import Errors, count_errors, expected_error
 from .tuning import fit_quietly
 
 
@@ -51,6 +53,10 @@ class TrainingRows(ABC):
     @abstractmethod
     def errors(self, estimator) -> Errors:
         """Of the estimator, once it is fitted, on all rows."""
+
+    def expected(self, estimator) -> ErrorEstimate | None:
+        """Of the estimator on new rows, as far as these tell."""
+        return None
 
     @abstractmethod
     def classes(self) -> list[list]:
@@ -98,7 +104,11 @@ class MemoryRows(TrainingRows):
         return fit_quietly(estimator, self.X, self.data.y, **given)
 
     def errors(self, estimator) -> Errors:
-        return count_errors(estimator.predict(self.X), self.data.y, estimator.classes_)
+        found = count_errors(estimator.predict(self.X), self.data.y, estimator.classes_)
+        return replace(found, seen=True)
+
+    def expected(self, estimator) -> ErrorEstimate | None:
+        return expected_error(estimator, self.X, self.data.y, self.data.weight)
 
     def classes(self) -> list[list]:
         return counted_classes(self.data.y)

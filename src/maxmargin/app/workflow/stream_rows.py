@@ -116,7 +116,7 @@ class StreamRows(TrainingRows):
 
     def errors(self, estimator) -> Errors:
         table = self.trained.table if len(self.rows.classes) <= MAX_CONFUSION_CLASSES else None
-        return Errors(self.rows.n, self.trained.wrong, table)
+        return Errors(self.rows.n, self.trained.wrong, table, seen=True)
 
     def classes(self) -> list[list]:
         labels = zip(self.rows.classes, self.rows.counts, strict=True)

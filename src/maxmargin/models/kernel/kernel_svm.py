@@ -13,16 +13,18 @@ from ...core.kernels.gram_checks import check_gram, check_kernel, check_values
 from ...core.kernels.kernel_block import KernelPoints
 from ...core.kernels.kernels import Kernel, check_square, kernel_for
 from ...core.types import ArrayLike, MatrixLike
+from ..calibration.mixin import Calibrated
 from ..certified import Certified
 from ..fitting import make_monitor, warn_unless_reached
 from ..forgetting.mixin import ForgettingMixin
 from ..reduction.votes import votes
-from ..stored import DUAL, LANDMARKS, SEEN, SOLVED, SUPPORT
+from ..stored import CALIBRATED, DUAL, LANDMARKS, SEEN, SOLVED, SUPPORT
 from ..svm.form import ModelForm
 from ..svm.words import svm_in_words
 from ..validation import (
     all_or_nothing,
     check_rows,
+    check_sample_weight,
     check_training,
     check_weights,
     count,
@@ -44,7 +46,7 @@ MULTICLASS_FORMS: dict[str, ModelForm] = {
 SVM_KERNELS = ["linear", "poly", "rbf", "laplacian", "cosine", "precomputed"]
 
 
-class KernelSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
+class KernelSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
     """Support vector machine with a kernel and a free bias, solved exactly, with a certificate.
 
     Two classes: minimises  ½‖w‖² + C Σ sᵢ max(0, 1 − yᵢ (w·φ(xᵢ) + b))  over w and b, where
@@ -85,6 +87,10 @@ class KernelSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
         Start from the present multipliers, if there is one for every row.
     random_state : int or None
         First block of rows, and landmarks of ``rank``.  The exact optimum does not depend on it.
+    probability : bool, default=False
+        Calibrate at the end of ``fit``: ``predict_proba``, ``predict_proba_interval`` and
+        ``predict_set`` then exist.  Costs a small part of a fit; with ``rank``, or
+        "max" and "sum" of more than two classes, four.
     verbose : int, default=0
         1 prints progress a few times a second, 2 every block.
 
@@ -129,6 +135,7 @@ class KernelSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
         | SOLVED
         | {"support_": "int s !"}
         | LANDMARKS
+        | CALIBRATED
     )
 
     def __init__(
@@ -148,6 +155,7 @@ class KernelSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
         class_weight: dict | str | None = None,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        probability: bool = False,
         verbose: int = 0,
     ):
         self.C = C
@@ -164,6 +172,7 @@ class KernelSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.random_state = random_state
+        self.probability = probability
         self.verbose = verbose
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -182,6 +191,7 @@ class KernelSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
             self.classes_, self._codes = classes, codes
             ending = self._form().fit(self, points, codes, weight, monitor)
             self._keep_expansion(points)
+            self._calibrate(X, codes, weight, check_sample_weight(X, sample_weight))
         warn_unless_reached(self, ending, self.certificate_)
         return self
 
@@ -234,12 +244,15 @@ class KernelSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
         With k classes (n, k): the score of every class; for ``multiclass="pairs"`` the number
         of duels it wins, ties broken by how clearly.
         """
-        check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
-        F = self._expansion.scores(self._expansion.prepare(X)) + self.intercept_
+        F = self._raw_scores(X)
         if len(self.classes_) == 2:
             return F[:, 0]
         return votes(F, len(self.classes_)) if self.multiclass == "pairs" else F
+
+    def _raw_scores(self, X) -> np.ndarray:
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        return self._expansion.scores(self._expansion.prepare(X)) + self.intercept_
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """The label of the side on which each row lies, or of the class with the best score."""

@@ -20,8 +20,9 @@ from ...core.solve.perceptron.kernel_perceptron import KernelLearner, tally
 from ...core.solve.perceptron.passes import Halt, run_passes
 from ...core.solve.perceptron.updates import Rule
 from ...core.types import ArrayLike, MatrixLike
+from ..calibration.mixin import Calibrated
 from ..certified import Certified
-from ..stored import PASSES, SEEN
+from ..stored import CALIBRATED, PASSES, SEEN
 from ..validation import (
     all_or_nothing,
     check_class_weight,
@@ -37,7 +38,7 @@ from .perceptron import farewell
 CACHE_BLOCK_SHARE = 0.1
 
 
-class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
+class KernelPerceptron(Calibrated, Certified, ClassifierMixin, BaseEstimator):
     """The perceptron in its dual form: f(x) = Σ αᵢ yᵢ (k(xᵢ, x) + 1), w is never formed.
 
     With the linear kernel it makes the same updates in the same order as ``Perceptron``.
@@ -54,7 +55,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
     cache_megabytes : float, default=64
         Most memory for Gram rows; nothing else of size n² is ever held.
     order, learning_rate, margin, average, fit_intercept, max_passes, tol, pocket,
-    class_weight, random_state : as for ``Perceptron``
+    class_weight, probability, random_state : as for ``Perceptron``
 
     Attributes
     ----------
@@ -84,6 +85,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         }
         | SEEN
         | PASSES
+        | CALIBRATED
         | {"support_": "int s !"}
     )
 
@@ -104,6 +106,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         tol: float | None = None,
         pocket: bool = False,
         class_weight: dict | str | None = None,
+        probability: bool = False,
         random_state: int | np.random.RandomState | None = 0,
     ):
         self.kernel = kernel
@@ -120,6 +123,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.pocket = pocket
         self.class_weight = class_weight
+        self.probability = probability
         self.random_state = random_state
 
     def fit(self, X: MatrixLike, y: ArrayLike) -> Self:
@@ -140,6 +144,7 @@ class KernelPerceptron(Certified, ClassifierMixin, BaseEstimator):
         self.classes_, self._kernel = classes, kernel
         self._keep(learner, X)
         self._account(learner, run, X)
+        self._calibrate(X, codes, None)
         return self
 
     @property

@@ -18,9 +18,10 @@ from ...core.solve.perceptron.passes import Halt, Run, run_passes
 from ...core.solve.perceptron.trace import trace_from
 from ...core.solve.perceptron.updates import PerceptronWeights, Rule, audit
 from ...core.types import ArrayLike, MatrixLike
+from ..calibration.mixin import Calibrated
 from ..certified import Certified
 from ..labels import known_codes, stream_classes
-from ..stored import LINEAR, PASSES
+from ..stored import CALIBRATED, LINEAR, PASSES
 from ..validation import FLOAT_DTYPES, all_or_nothing, canonical, check_class_weight, check_rows
 from .inputs import (
     check_plan,
@@ -34,10 +35,11 @@ from .mistake_bound import explanation
 # What fit learns about its training set, which a later stream makes untrue.
 TRAINING_SET_ATTRIBUTES = (
     "alpha_", "support_", "radius_", "certificate_", "history_", "trace_", "mistake_bound_",
+    "calibration_",
 )  # fmt: skip
 
 
-class Perceptron(Certified, ClassifierMixin, BaseEstimator):
+class Perceptron(Calibrated, Certified, ClassifierMixin, BaseEstimator):
     """The perceptron of the lectures: correct the weights at every mistake.
 
     Two classes, y = ±1: while y (w·x + b) ≤ margin,  w += η y x  and  b += η y.
@@ -77,6 +79,9 @@ class Perceptron(Certified, ClassifierMixin, BaseEstimator):
     explain : bool, default=False
         Prove whether the data are separable, and if so bound the updates
         (``mistake_bound_``).  Costs a maximum-margin problem.
+    probability : bool, default=False
+        Calibrate on five folds at the end of ``fit``, which costs four more: ``predict_proba``,
+        ``predict_proba_interval`` and ``predict_set`` then exist.
     random_state : int, RandomState or None, default=0
         Fully determines the orders "shuffle" and "random"; None draws new ones every time.
 
@@ -106,6 +111,7 @@ class Perceptron(Certified, ClassifierMixin, BaseEstimator):
     _stored = (
         LINEAR
         | PASSES
+        | CALIBRATED
         | {
             "last_coef_": "float m d",
             "last_intercept_": "float m",
@@ -130,6 +136,7 @@ class Perceptron(Certified, ClassifierMixin, BaseEstimator):
         warm_start: bool = False,
         trace: bool = False,
         explain: bool = False,
+        probability: bool = False,
         random_state: int | np.random.RandomState | None = 0,
     ):
         self.order = order
@@ -145,6 +152,7 @@ class Perceptron(Certified, ClassifierMixin, BaseEstimator):
         self.warm_start = warm_start
         self.trace = trace
         self.explain = explain
+        self.probability = probability
         self.random_state = random_state
 
     # The weights to predict with, and the state from which a stream goes on.
@@ -175,6 +183,7 @@ class Perceptron(Certified, ClassifierMixin, BaseEstimator):
         self._publish(learner, run, X.dtype)
         self.updates_: int = earlier + made
         self._account(learner, run, X, start, made)
+        self._calibrate(X, codes, None)
         return self
 
     def partial_fit(self, X: MatrixLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:

@@ -20,15 +20,25 @@ from ...core.solve.closed_form.discriminant import Directions, directions, recer
 from ...core.solve.closed_form.within import Spread, spread_within
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
+from ..calibration.mixin import Calibrated
 from ..certified import Certified
 from ..device.tensors import is_tensor, labels_of, log_probabilities, wants_device
 from ..fitting import linear_scores
 from ..forgetting.mixin import ForgettingMixin
-from ..stored import LINEAR
-from ..validation import all_or_nothing, check_rows, check_training, check_weights, count, one_of
+from ..stored import CALIBRATED, LINEAR
+from ..validation import (
+    all_or_nothing,
+    check_rows,
+    check_sample_weight,
+    check_training,
+    check_weights,
+    count,
+    one_of,
+)
 
 
 class FisherDiscriminant(
+    Calibrated,
     ForgettingMixin,
     Certified,
     ClassNamePrefixFeaturesOutMixin,
@@ -61,6 +71,9 @@ class FisherDiscriminant(
         Directions of ``transform``, at most k − 1, which is the default.
     device : str, torch.device or None, default=None
         Where to compute; tensors are fitted where they are.  Needs ``maxmargin[gpu]``.
+    probability : bool, default=False
+        Calibrate probabilities on rows left out, in place of those of normal classes;
+        ``predict_proba_interval`` and ``predict_set`` then exist.
 
     Attributes
     ----------
@@ -85,15 +98,19 @@ class FisherDiscriminant(
     """
 
     _log_odds = True  # probabilities are a function of the scores alone: sigmoid, softmax
-    _stored = LINEAR | {
-        "scalings_": "float d c !",
-        "criterion_": "float c",
-        "explained_variance_ratio_": "float c",
-        "means_": "float k d",
-        "xbar_": "float d !",
-        "priors_": "float k !",
-        "certificate_": "FisherCriterion",
-    }
+    _stored = (
+        LINEAR
+        | CALIBRATED
+        | {
+            "scalings_": "float d c !",
+            "criterion_": "float c",
+            "explained_variance_ratio_": "float c",
+            "means_": "float k d",
+            "xbar_": "float d !",
+            "priors_": "float k !",
+            "certificate_": "FisherCriterion",
+        }
+    )
 
     def __init__(
         self,
@@ -104,6 +121,7 @@ class FisherDiscriminant(
         priors: ArrayLike | None = None,
         n_components: int | None = None,
         device: Any = None,
+        probability: bool = False,
     ):
         self.covariance = covariance
         self.shrinkage = shrinkage
@@ -111,6 +129,7 @@ class FisherDiscriminant(
         self.priors = priors
         self.n_components = n_components
         self.device = device
+        self.probability = probability
 
     # What a fit tells.
     priors_: np.ndarray
@@ -141,6 +160,7 @@ class FisherDiscriminant(
             H = (means - self.priors_ @ means).T
             found = directions(spread, H, self.priors_, most)
             self.__dict__.update(self._told(found, means, self.priors_))
+            self._calibrate(X, codes, weight, check_sample_weight(X, sample_weight))
         return self
 
     def _spread(self, X, codes, weight) -> tuple[Spread, np.ndarray]:
@@ -250,7 +270,10 @@ class FisherDiscriminant(
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        """Probabilities of the classes, if each is normal with covariance Σ."""
+        """Probabilities of the classes, calibrated or, without ``probability``, as they are if
+        each class is normal with covariance Σ."""
+        if hasattr(self, "calibration_"):
+            return super().predict_proba(X)
         f = self.decision_function(X)
         if is_tensor(f):
             return log_probabilities(f).exp()
@@ -258,6 +281,8 @@ class FisherDiscriminant(
 
     def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
         """Logarithms of ``predict_proba``, without underflow."""
+        if hasattr(self, "calibration_"):
+            return super().predict_log_proba(X)
         f = self.decision_function(X)
         if is_tensor(f):
             return log_probabilities(f)

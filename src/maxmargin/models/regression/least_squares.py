@@ -29,16 +29,18 @@ from ...core.solve.closed_form.least_squares import (
 from ...core.solve.closed_form.ridge_path import LeaveOneOut, coefficients, leave_one_out, spectrum
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
+from ..calibration.mixin import Calibrated
 from ..certified import Certified
 from ..device.tensors import is_tensor, labels_of, wants_device
 from ..fitting import linear_scores
 from ..forgetting.mixin import ForgettingMixin
-from ..stored import LINEAR
+from ..stored import CALIBRATED, LINEAR
 from ..validation import (
     all_or_nothing,
     at_least_zero,
     check_alphas,
     check_known,
+    check_sample_weight,
     check_training,
     check_weights,
 )
@@ -66,7 +68,9 @@ def _unit(design: Design) -> float:
         return design.unit()
 
 
-class LeastSquaresClassifier(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
+class LeastSquaresClassifier(
+    Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEstimator
+):
     """Least squares on 1-of-k targets, with or without a ridge, solved in closed form.
 
     Minimises  ½ Σ sᵢ ‖W xᵢ + b − tᵢ‖² + ½ α‖W‖²  with tᵢ the unit vector of the row's class;
@@ -90,6 +94,9 @@ class LeastSquaresClassifier(ForgettingMixin, Certified, ClassifierMixin, BaseEs
     class_weight : dict, "balanced" or None
     device : str, torch.device or None, default=None
         Where to compute; tensors are fitted where they are.  Needs ``maxmargin[gpu]``.
+    probability : bool, default=False
+        Calibrate at the end of ``fit``: ``predict_proba``, ``predict_proba_interval`` and
+        ``predict_set`` then exist.  Costs a small part of a fit.
 
     Attributes
     ----------
@@ -113,12 +120,16 @@ class LeastSquaresClassifier(ForgettingMixin, Certified, ClassifierMixin, BaseEs
     leave-one-out squared error 0.28726, 17.33% of the rows wrong at alpha=0 (best of 1)
     """
 
-    _stored = LINEAR | {
-        "alpha_": "number !",
-        "path_": "RidgePath",
-        "certificate_": "NormalEquations",
-        "n_labels_": "count m",
-    }
+    _stored = (
+        LINEAR
+        | CALIBRATED
+        | {
+            "alpha_": "number !",
+            "path_": "RidgePath",
+            "certificate_": "NormalEquations",
+            "n_labels_": "count m",
+        }
+    )
 
     def __init__(
         self,
@@ -128,12 +139,14 @@ class LeastSquaresClassifier(ForgettingMixin, Certified, ClassifierMixin, BaseEs
         fit_intercept: bool = True,
         class_weight: dict | str | None = None,
         device: Any = None,
+        probability: bool = False,
     ):
         self.alpha = alpha
         self.alphas = alphas
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.device = device
+        self.probability = probability
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to training points X (n, d), dense or sparse, or a tensor, and labels y of any kind.
@@ -154,6 +167,7 @@ class LeastSquaresClassifier(ForgettingMixin, Certified, ClassifierMixin, BaseEs
             unit = self._solve(X, codes, weight, alpha, alphas)
             if unit != 1.0:  # the squares of these data are no numbers
                 self._solve(unit * X, codes, weight, alpha, alphas, unit)
+            self._calibrate(X, codes, weight, check_sample_weight(X, sample_weight))
         if not self.certificate_.holds(RESIDUAL_WARNING_TOL):
             self._warn()
         return self

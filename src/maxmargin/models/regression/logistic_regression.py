@@ -19,14 +19,16 @@ from ...core.solve.contract import Ending
 from ...core.solve.softmax.form import LOGISTIC_SOLVERS, certify_logistic, solve_logistic
 from ...core.solve.softmax.path_state import PathState
 from ...core.types import ArrayLike, MatrixLike
+from ..calibration.mixin import Calibrated
 from ..certified import Certified
 from ..device.tensors import is_tensor, labels_of, log_probabilities, wants_device
 from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
 from ..forgetting.mixin import ForgettingMixin
 from ..several_labels import fit_columns, has_columns
-from ..stored import LINEAR, SOLVED
+from ..stored import CALIBRATED, LINEAR, SOLVED
 from ..validation import (
     all_or_nothing,
+    check_sample_weight,
     check_training,
     check_weights,
     one_of,
@@ -36,7 +38,7 @@ from .maximum_likelihood import certify as certify_likelihood
 from .maximum_likelihood import maximise
 
 
-class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
+class LogisticRegression(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
     """Logistic regression with free biases, solved exactly, with a certificate.
 
     Two classes: minimises  ½‖w‖² + C Σ sᵢ log(1 + exp(−yᵢ(w·xᵢ + b)))  over w and b.
@@ -71,6 +73,9 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
     device : str, torch.device or None, default=None
         Where to compute: "cuda", "cpu".  Tensors are fitted where they are; NumPy arrays go to the
         device named, and results come back as arrays.  Needs ``maxmargin[gpu]``.
+    probability : bool, default=False
+        Look, at the end of ``fit``, at how right its probabilities are on rows it has not seen:
+        ``predict_proba_interval`` and ``predict_set`` then exist.  Costs a small part of a fit.
     verbose : int, default=0
         1 prints progress a few times a second, 2 every iteration.
 
@@ -96,7 +101,8 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
     True
     """
 
-    _stored = LINEAR | SOLVED | {"n_labels_": "count m"}
+    _stored = LINEAR | SOLVED | CALIBRATED | {"n_labels_": "count m"}
+    _own_probabilities = True
     _log_odds = True  # probabilities are a function of the scores alone: sigmoid, softmax
 
     def __init__(
@@ -112,6 +118,7 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         device: Any = None,
+        probability: bool = False,
         verbose: int = 0,
     ):
         self.C = C
@@ -124,6 +131,7 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
         self.warm_start = warm_start
         self.random_state = random_state
         self.device = device
+        self.probability = probability
         self.verbose = verbose
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -141,7 +149,9 @@ class LogisticRegression(ForgettingMixin, Certified, ClassifierMixin, BaseEstima
         with all_or_nothing(self):
             X, classes, codes = check_training(self, X, y)
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
-            return self._fit_checked(X, classes, codes, weight)
+            self._fit_checked(X, classes, codes, weight)
+            self._calibrate(X, codes, weight, check_sample_weight(X, sample_weight))
+        return self
 
     def _fit_checked(self, X, classes, codes, weight, memory: PathState | None = None):
         """Fit to data that are validated, with class weights already in ``weight``."""

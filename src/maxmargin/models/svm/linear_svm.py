@@ -10,13 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...core.problem.problem import Bias
 from ...core.types import ArrayLike, MatrixLike
+from ..calibration.mixin import Calibrated
 from ..certified import Certified
 from ..fitting import linear_scores, make_monitor, warn_unless_reached
 from ..forgetting.mixin import ForgettingMixin
 from ..reduction.votes import votes
-from ..stored import DUAL, LINEAR, SOLVED, STREAMED, SUPPORT
+from ..stored import CALIBRATED, DUAL, LINEAR, SOLVED, STREAMED, SUPPORT
 from ..validation import (
     all_or_nothing,
+    check_sample_weight,
     check_scale,
     check_training,
     check_weights,
@@ -37,7 +39,7 @@ MULTICLASS_FORMS: dict[str, LinearForm] = {
 }
 
 
-class LinearSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
+class LinearSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
     """Support vector machine with a free bias, solved exactly, with a certificate.
 
     Two classes: minimises  ½‖w‖² + C Σ sᵢ ℓ(yᵢ (w·xᵢ + b))  over w and b, with ℓ the hinge
@@ -76,6 +78,9 @@ class LinearSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
     random_state : int or None
         Order of visits in ``descent`` and choice of rows in ``newton``.  The optimum does
         not depend on it.
+    probability : bool, default=False
+        Calibrate at the end of ``fit``: ``predict_proba``, ``predict_proba_interval`` and
+        ``predict_set`` then exist.  Costs a small part of a fit.
     verbose : int, default=0
         1 prints progress a few times a second, 2 every iteration.
 
@@ -108,7 +113,7 @@ class LinearSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
     True
     """
 
-    _stored = LINEAR | DUAL | STREAMED | SUPPORT | SOLVED
+    _stored = LINEAR | DUAL | STREAMED | SUPPORT | SOLVED | CALIBRATED
 
     def __init__(
         self,
@@ -125,6 +130,7 @@ class LinearSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
         solver: str = "auto",
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        probability: bool = False,
         verbose: int = 0,
     ):
         self.C = C
@@ -139,6 +145,7 @@ class LinearSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
         self.solver = solver
         self.warm_start = warm_start
         self.random_state = random_state
+        self.probability = probability
         self.verbose = verbose
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -146,7 +153,9 @@ class LinearSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
         with all_or_nothing(self):
             X, classes, codes = check_training(self, X, y)
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
-            return self._fit_checked(X, classes, codes, weight)
+            self._fit_checked(X, classes, codes, weight)
+            self._calibrate(X, codes, weight, check_sample_weight(X, sample_weight))
+        return self
 
     def _fit_checked(self, X, classes, codes, weight, memory=None):
         """Fit to data that are validated, with class weights already in ``weight``."""
@@ -193,9 +202,12 @@ class LinearSVM(ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
         With k classes (n, k): the score of every class; for ``multiclass="pairs"`` the number
         of duels it wins, ties broken by how clearly.
         """
-        f = linear_scores(self, X)
+        f = self._raw_scores(X)
         duels = f.ndim == 2 and self.multiclass == "pairs"
         return votes(f, len(self.classes_)) if duels else f
+
+    def _raw_scores(self, X) -> np.ndarray:
+        return linear_scores(self, X)
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """The label of the side on which each row lies, or of the class with the best score."""

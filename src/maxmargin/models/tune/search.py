@@ -28,6 +28,7 @@ from .best import CHOICE_RULES, best_index
 from .checked_data import CheckedData, checked
 from .folds import Chains
 from .grid import check_cs
+from .out_of_fold import OutOfFold
 from .path_extrapolation import PathExtrapolation
 
 # Bytes of X up to which the training parts of all folds are kept side by side; beyond, they are
@@ -63,6 +64,7 @@ class CSearch:
 
     _tuned: Any
     warm_start = False
+    probability = True  # the folds have the scores it takes
     Cs: Any
     cv: Any
     scoring: Any
@@ -103,6 +105,7 @@ class CSearch:
             whole = search.run(type(self).__name__, scorer, self.n_jobs, int(self.verbose))
             self._choose(search, Cs)
             self._refit(search, data)
+            self._keep_calibration(search)
         if not whole:
             self._tell_of_interrupt(search.complete)
         return self
@@ -126,7 +129,7 @@ class CSearch:
 
     def _model(self, tol: float):
         """The tuned estimator with our parameters."""
-        names = set(self._tuned._get_param_names()) - {"C", "warm_start", "tol"}
+        names = set(self._tuned._get_param_names()) - {"C", "warm_start", "tol", "probability"}
         params = {name: getattr(self, name) for name in names}
         verbose = {"verbose": max(0, int(self.verbose) - 1)} if "verbose" in names else {}
         return self._tuned(tol=tol, warm_start=True, **(params | verbose))
@@ -150,8 +153,17 @@ class CSearch:
         vars(model).update(search.start(self.best_index_))
         with config_context(assume_finite=True):
             data.fit(model)
-        params = set(self.get_params(deep=False)) | {"C", "warm_start"}
+        params = set(self.get_params(deep=False)) | {"C", "warm_start", "probability"}
         vars(self).update({k: v for k, v in vars(model).items() if k not in params})
+
+    def _keep_calibration(self, search: CGridSearch) -> None:
+        """Probabilities, sets and the error on new rows, from what the folds said anyway."""
+        done = search.complete
+        search.out_of_fold.answers = search.out_of_fold.answers[:, :done]
+        own = self._tuned._own_probabilities
+        found = search.out_of_fold.calibration(self.best_index_, search.data.weight, own)
+        if found is not None:
+            self.calibration_ = found
 
     def _tell_of_interrupt(self, done: int) -> None:
         warnings.warn(
@@ -186,6 +198,7 @@ class CGridSearch:
         self.found: list[dict[int, dict]] = [{} for _ in self.splits]
         self.keep = len(self.splits) * self.data.nbytes <= MAX_FOLD_BYTES
         self.parts: dict[int, tuple[CheckedData, CheckedData]] = {}
+        self.out_of_fold = OutOfFold(self.data.codes, len(self.data.classes), len(self.Cs))
 
     def run(self, who: str, scorer: Callable, n_jobs, verbose: int) -> bool:
         """False if interrupted; ``complete`` says how many C all folds have got to."""
@@ -212,13 +225,23 @@ class CGridSearch:
         train.fit(model, foresight.memory)
         foresight.remember(model)
         fitted = time.perf_counter()
-        self.scores[fold, step] = scorer(model, test.X, test.y, **test.given())
+        self.scores[fold, step] = self._judge(fold, step, model, test, scorer)
         self.fit_times[fold, step] = fitted - began
         self.score_times[fold, step] = time.perf_counter() - fitted
         certificate = model.certificate_
         bounds = model.history_[-1] if certificate is None else certificate
         self.gaps[fold, step] = bounds.relative_gap
         self._note(fold, step, model)
+
+    def _judge(self, fold: int, step: int, model, test: CheckedData, scorer: Callable) -> float:
+        """The score of a fit on rows it has not seen, and what it said of each."""
+        S, predicted = model._class_scores(test.X)
+        own = np.searchsorted(self.data.classes, model.classes_)
+        self.out_of_fold.note(self.splits[fold][1], step, S, predicted, own)
+        if scorer is _accuracy:
+            right = model.classes_[predicted] == test.y
+            return float(np.average(right, weights=test.weight))
+        return scorer(model, test.X, test.y, **test.given())
 
     def _part(self, fold: int) -> tuple[CheckedData, CheckedData]:
         """The rows to train on and those to judge by."""

@@ -106,6 +106,7 @@ class OnDaskCV(OnDask, CSearch):
     that rank rows, as ``roc_auc`` does, for which one value per held-out row comes here.
     """
 
+    probability = False  # of held-out rows only what they add to a score comes here
     random_state: Any
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # type: ignore[override]

@@ -72,17 +72,14 @@ export class Outcome {
     this.saved(token, ["model", "report"]);
   }
 
-  errors({ test, tuning, training, margin, C, alpha, support }) {
+  errors({ test, expected, training, margin, C, alpha, support }) {
     let judged = ["test error", NONE, "hold rows out"];
     if (test) judged = ["test error", percent(test.error), between(test)];
-    else if (tuning) {
-      const best = tuning.error.indexOf(Math.min(...tuning.error));
-      judged = ["cross-validation error", percent(tuning.error[best]), `± ${percent(tuning.standard_error[best])}`];
-    }
+    else if (expected) judged = ["error on new rows", percent(expected.error), `${between(expected)}, ${expected.way}`];
     const price = C !== null && C !== undefined ? `C ${digits(C, 3)}` : alpha ? `α ${digits(alpha, 3)}` : "";
     const total = support ? Object.values(support).reduce((a, b) => a + b, 0) : null;
     const kinds = support ? `${support.margin ?? 0} on · ${support.inside ?? 0} in · ${support.misclassified ?? 0} wrong` : "";
-    this.tiles(judged, ["training error", training ? percent(training.error) : NONE, training ? between(training) : ""],
+    this.tiles(judged, ["training error", training ? percent(training.error) : NONE, training ? `${training.wrong} of ${training.rows}` : ""],
       ["margin γ", digits(margin), price], ["support vectors", total === null ? NONE : String(total), kinds]);
   }
 

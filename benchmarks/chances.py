@@ -1,0 +1,266 @@
+"""Probabilities and prediction sets against peers: python -m benchmarks.chances [--splits 20]
+
+60 data sets (scikit-learn's, generated ones and, with --data, real ones), each split anew into
+training and test rows; LinearSVM(C=1) with probability=True on scaled features, beside
+CalibratedClassifierCV around the same LinearSVM (sigmoid, isotonic), Venn–Abers (venn-abers) and
+MAPIE's cross-conformal sets (LAC, 5 folds).  Means over the splits of log-loss, Brier score,
+coverage and size of sets at α = 0.1, coverage of the worst class of per-class sets, and process
+time as a multiple of one fit without probabilities, one BLAS thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_blobs,
+    make_classification,
+    make_moons,
+)
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from maxmargin import LinearSVM
+
+from .run import save
+
+ALPHA = 0.1
+# Training rows of a split: where calibration is hard, and peers' fits still end.
+MOST = 600
+Case = tuple[str, np.ndarray, np.ndarray]
+
+
+def cases(folder: Path | None) -> Iterator[Case]:
+    """Real ones first; generated ones make them 60."""
+    found = list(_bundled())
+    if folder is not None:
+        found += list(_real(folder))
+    yield from found
+    for seed in range(60 - len(found)):
+        yield _generated(seed)
+
+
+def _bundled() -> Iterator[Case]:
+    for name, load in (
+        ("iris", load_iris), ("wine", load_wine), ("digits", load_digits),
+        ("breast cancer", load_breast_cancer),
+    ):  # fmt: skip
+        X, y = load(return_X_y=True)
+        yield name, X, y
+    X, y = load_iris(return_X_y=True)
+    yield "iris, last two", X[50:], y[50:]
+    X, y = load_breast_cancer(return_X_y=True)
+    yield "breast cancer, two columns", X[:, :2], y
+    X, y = load_wine(return_X_y=True)
+    yield "wine, two columns", X[:, :2], y
+    X, y = load_digits(return_X_y=True)
+    yield "digits, 3 against 8", X[(y == 3) | (y == 8)], y[(y == 3) | (y == 8)]
+
+
+def _real(folder: Path) -> Iterator[Case]:
+    from sklearn.datasets import load_svmlight_file
+
+    for name, path in (
+        ("a9a", "libsvm/a9a/a9a"), ("mushrooms", "libsvm/mushrooms/mushrooms"),
+        ("letter", "libsvm/letter/letter.scale"),
+    ):  # fmt: skip
+        found = next(iter(sorted((folder / path).parent.glob(Path(path).name + "*"))), None)
+        if found is not None:
+            X, y = load_svmlight_file(str(found))
+            some = np.random.default_rng(0).permutation(len(y))[:4000]
+            yield name, X[some].toarray(), y[some]
+
+
+def _generated(seed: int) -> Case:
+    """Noisy planes, clouds and moons, of two to five classes, from 100 to 1,000 rows."""
+    rng = np.random.default_rng(seed)
+    n, kind = int(rng.choice([100, 200, 400, 1000])), seed % 4
+    k = int(rng.integers(2, 6))
+    if kind == 0:
+        X, y = make_classification(
+            n, 10, n_informative=4, flip_y=0.2 * rng.random(), random_state=seed
+        )
+    elif kind == 1:
+        X, y = make_blobs(n, 5, centers=k, cluster_std=2.0 + 4.0 * rng.random(), random_state=seed)
+    elif kind == 2:
+        X, y = make_classification(
+            n, 12, n_informative=6, n_classes=k, n_clusters_per_class=1, flip_y=0.1,
+            weights=rng.dirichlet(5 * np.ones(k)), random_state=seed,
+        )  # fmt: skip
+    else:
+        X, y = make_moons(n, noise=0.3, random_state=seed)
+    return f"generated {seed}", X, y
+
+
+class Ours:
+    def __init__(self, X, y):
+        self.model = LinearSVM(probability=True).fit(X, y)
+
+    def probabilities(self, X) -> np.ndarray:
+        return self.model.predict_proba(X)
+
+    def sets(self, X, per_class: bool = False) -> np.ndarray:
+        return self.model.predict_set(X, ALPHA, per_class)
+
+
+class Calibrated:
+    def __init__(self, method: str, X, y):
+        self.model = CalibratedClassifierCV(LinearSVM(), method=method, cv=5).fit(X, y)
+
+    def probabilities(self, X) -> np.ndarray:
+        return self.model.predict_proba(X)
+
+
+class VennAbersPeer:
+    def __init__(self, X, y):
+        from venn_abers import VennAbersCalibrator
+
+        estimator = CalibratedClassifierCV(LinearSVM(), method="sigmoid", cv=2)
+        self.model = VennAbersCalibrator(estimator=estimator, inductive=False, n_splits=5)
+        self.model.fit(X, y)
+
+    def probabilities(self, X) -> np.ndarray:
+        return np.asarray(self.model.predict_proba(X))
+
+
+class Mapie:
+    def __init__(self, X, y):
+        from mapie.classification import CrossConformalClassifier
+
+        estimator = CalibratedClassifierCV(LinearSVM(), method="sigmoid", cv=5)
+        self.model = CrossConformalClassifier(
+            estimator, confidence_level=1 - ALPHA, conformity_score="lac", cv=5
+        ).fit_conformalize(X, y)
+
+    def sets(self, X, per_class: bool = False) -> np.ndarray:
+        return self.model.predict_set(X)[1][:, :, 0]
+
+
+PEERS: dict[str, Callable] = {
+    "ours": Ours,
+    "sigmoid": lambda X, y: Calibrated("sigmoid", X, y),
+    "isotonic": lambda X, y: Calibrated("isotonic", X, y),
+    "venn-abers": VennAbersPeer,
+    "mapie": Mapie,
+}
+
+
+def measured(name: str, X, y, Z, truth) -> dict:
+    """What one way of calibrating gave on one split; ``seconds`` of process time for its fit."""
+    began = time.process_time()
+    model = PEERS[name](X, y)
+    told = {"seconds": time.process_time() - began}
+    rows = np.arange(len(truth))
+    if hasattr(model, "probabilities"):
+        P = np.clip(model.probabilities(Z), 1e-15, 1.0)
+        told["log_loss"] = float(-np.log(P[rows, truth]).mean())
+        told["brier"] = float(np.sum((P - np.eye(P.shape[1])[truth]) ** 2, axis=1).mean())
+    if hasattr(model, "sets"):
+        S = model.sets(Z)
+        told |= {"coverage": float(S[rows, truth].mean()), "size": float(S.sum(axis=1).mean())}
+    if name == "ours":
+        covered = model.sets(Z, per_class=True)[rows, truth]
+        told["by_class"] = [
+            [float(covered[truth == c].sum()), int((truth == c).sum())] for c in np.unique(truth)
+        ]
+    return told
+
+
+def split_of(X, y, split: int):
+    """Scaled training and test rows, labels as codes."""
+    y = np.unique(y, return_inverse=True)[1]
+    rows = train_test_split(
+        np.arange(len(y)), train_size=min(MOST, len(y) // 2), test_size=min(2000, len(y) // 2),
+        stratify=y, random_state=split,
+    )  # fmt: skip
+    scaler = StandardScaler().fit(X[rows[0]])
+    return scaler.transform(X[rows[0]]), y[rows[0]], scaler.transform(X[rows[1]]), y[rows[1]]
+
+
+def one_fit(X, y) -> float:
+    began = time.process_time()
+    LinearSVM().fit(X, y)
+    return time.process_time() - began
+
+
+def judged(case: Case, splits: int, peers: list[str]) -> dict:
+    """Means over the splits of a data set."""
+    told: dict = {name: [] for name in peers}
+    base = []
+    for split in range(splits):
+        data = split_of(case[1], case[2], split)
+        base.append(min(one_fit(*data[:2]) for _ in range(2)))
+        for name in peers:
+            told[name].append(measured(name, *data))
+    return {name: _mean(runs, base) for name, runs in told.items()} | {"rows": len(data[1])}
+
+
+def _mean(runs: list[dict], base: list[float]) -> dict:
+    keys = [key for key in runs[0] if key != "by_class"]
+    out = {key: float(np.mean([run[key] for run in runs])) for key in keys}
+    out["fits"] = float(
+        np.median([run["seconds"] / one for run, one in zip(runs, base, strict=True)])
+    )
+    if "by_class" in runs[0]:
+        counts = np.sum([run["by_class"] for run in runs], axis=0)
+        out["worst_class"] = float((counts[:, 0] / counts[:, 1]).min())
+    return out
+
+
+def summary(results: dict, peers: list[str]) -> dict:
+    """Means over data sets, and how many standard errors the coverage lies below 1 − α."""
+    out: dict = {}
+    for name in peers:
+        keys = results[next(iter(results))][name]
+        out[name] = {key: float(np.mean([r[name][key] for r in results.values()])) for key in keys}
+        out[name]["median_fits"] = float(np.median([r[name]["fits"] for r in results.values()]))
+    return out
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument("--data", type=Path, default=None)
+    parser.add_argument("--only", nargs="*", default=list(PEERS))
+    parser.add_argument("--most", type=int, default=60, help="data sets")
+    given = parser.parse_args()
+    results: dict = {}
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for place, case in enumerate(cases(given.data)):
+            if place >= given.most:
+                break
+            results[case[0]] = judged(case, given.splits, given.only)
+            _tell(case[0], results[case[0]], given.only)
+    means = summary(results, given.only)
+    _tell(f"mean of {len(results)}", means, given.only)
+    rows = [{"case": name, "splits": given.splits} | found for name, found in results.items()]
+    save([{"case": "mean", "splits": given.splits, "data sets": len(rows)} | means, *rows],
+         "chances.json")  # fmt: skip
+
+
+def _tell(title: str, found: dict, peers: list[str]) -> None:
+    parts = []
+    for name in peers:
+        numbers = ", ".join(
+            f"{key} {found[name][key]:.3f}"
+            for key in ("log_loss", "brier", "coverage", "size", "worst_class", "fits")
+            if key in found[name]
+        )
+        parts.append(f"{name}: {numbers}")
+    print(f"{title:26s} " + " | ".join(parts), flush=True)
+
+
+if __name__ == "__main__":
+    main()
