@@ -72,14 +72,11 @@ def _lines(fitted, summary: dict, estimator):
     yield "time", f"{seconds['total']:.2f} s (choosing C {seconds['tune']:.2f} s)"
 
 
-def _by(score: str) -> str:
-    return "" if score == "accuracy" else f", one minus {score}"
-
-
 def _chosen(tuning) -> str:
     if tuning is None:
         return ""
-    return f" (chosen among {len(tuning.Cs)} from {tuning.Cs[0]:g} to {tuning.Cs[-1]:g})"
+    by = "" if tuning.score == "accuracy" else f" by {tuning.score}"
+    return f" (chosen among {len(tuning.Cs)} from {tuning.Cs[0]:g} to {tuning.Cs[-1]:g}{by})"
 
 
 def show_coefficients(console: Console, model, features: int, classes: int) -> None:
