@@ -32,9 +32,9 @@ def leave_out_kernel(model, X, codes, weight) -> LeftOutScores:
     if model.rank is not None:
         return _with_landmarks(model, X, codes, weight)
     points = model._expansion.prepare(X)
-    if len(model.classes_) > 2 and model.multiclass in ("max", "sum"):
-        return _joint(model, points, codes, weight)
-    return _machines(model, points, codes, weight)
+    joint_form = len(model.classes_) > 2 and model.multiclass in ("max", "sum")
+    with one_blas_thread():
+        return (_joint if joint_form else _machines)(model, points, codes, weight)
 
 
 def _with_landmarks(model, X, codes, weight) -> LeftOutScores:

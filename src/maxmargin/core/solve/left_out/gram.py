@@ -33,8 +33,6 @@ class Ends(NamedTuple):
 class LinearGram:
     """Q_ij = y_i y_j (x_i − μ)·(x_j − μ)."""
 
-    whole = False  # paths are followed among the rows near their margin
-
     def __init__(self, problem: Problem):
         self.problem = problem
         n, d = shape(problem.rows)
@@ -91,14 +89,15 @@ class LinearGram:
 
 
 class KernelGram:
-    """Q_ij = y_i y_j k(x_i, x_j), held whole: every row is near."""
-
-    whole = True
+    """Q_ij = y_i y_j k(x_i, x_j), held whole."""
 
     def __init__(self, problem: Problem, K: np.ndarray):
+        """K becomes Q."""
         self.problem = problem
-        self.Q = K * problem.y[:, None] * problem.y
         self.lengths = np.sqrt(np.maximum(K.diagonal(), 0.0))
+        K *= problem.y[:, None]
+        K *= problem.y
+        self.Q = K
 
     def extended(self, index) -> np.ndarray:
         """Rows of Q between these, whose dependence is that of their points."""
@@ -124,20 +123,29 @@ class KernelGram:
         return out
 
     def ends(self, here: Optimum, key, rows, place, pull, alpha) -> Ends:
-        """By products with the rows of Q whose multipliers have changed."""
-        near, line = self.near, np.arange(len(rows))
+        """By products with the rows of Q whose multipliers have changed, for all rows."""
+        near, line, inside = self.near, np.arange(len(rows)), np.flatnonzero(place >= 0)
+        own = inside, place[inside]
+        y, c = self.problem.y, self.problem.c
         change = alpha - here.alpha[near]
-        inside = place >= 0
-        change[line[inside], place[inside]] = 0.0
+        change[own] = 0.0
         moved = np.flatnonzero(change.any(axis=0))
-        margins = change[:, moved] @ self.Q[near[moved]] - pull[:, None] * self.Q[rows]
-        y, c = self.problem.y[near], self.problem.c[near]
-        room = np.minimum(alpha, c - alpha)
-        room[line[inside], place[inside]] = 0.0
+        margins = change[:, moved] @ self.Q[near[moved]]
+        margins -= pull[:, None] * self.Q[rows]
+        told = margins[line, rows]
+        room = np.minimum(alpha, c[near] - alpha)
+        room[own] = 0.0
         tie = np.where(room.max(axis=1) > 0.0, room.argmax(axis=1), -1)
-        z = here.z[near] - margins[:, near]
-        shift = np.where(tie >= 0, y[tie] * z[line, tie], 0.0)
+        tied = near[tie]
+        shift = np.where(tie >= 0, y[tied] * (here.z[tied] - margins[line, tied]), 0.0)
+        z = np.subtract(here.z, margins, out=margins)
         z -= shift[:, None] * y
-        terms = c * np.maximum(z, 0.0) - alpha * z
-        terms[line[inside], place[inside]] = 0.0
-        return Ends(terms.sum(axis=1), shift, margins[line, rows], tie)
+        return Ends(self._gaps(here, rows, alpha, z), shift, told, tie)
+
+    def _gaps(self, here: Optimum, rows, alpha, z) -> np.ndarray:
+        """Σ c max(0, z) − αz, of the row itself nothing: term by term, for the sums cancel."""
+        held = np.repeat(here.alpha[None], len(rows), axis=0)
+        held[:, self.near] = alpha
+        terms = self.problem.c * np.maximum(z, 0.0) - np.multiply(held, z, out=held)
+        terms[np.arange(len(rows)), rows] = 0.0
+        return terms.sum(axis=1)

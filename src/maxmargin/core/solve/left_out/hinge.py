@@ -85,6 +85,8 @@ def follow_paths(gram, problem: Problem, joined: Joined, alpha, b: float):
     here = paths.here
     f = (here.problem.y * (1.0 - here.z))[joined.which]
     tolerance = paths.base_tolerance()[joined.which]
+    if not np.isfinite(tolerance).all():  # nothing ties the bias
+        return None
     out = LeftOutScores.unchanged(f, tolerance)
     left = here.problem.c[joined.which] - problem.c
     pull = here.alpha[joined.which] - left
@@ -107,7 +109,7 @@ def follow_paths(gram, problem: Problem, joined: Joined, alpha, b: float):
         out.settle(rows[some], found.scores[mine[some]], found.tolerance[mine[some]], "path")
         lost = lost[~found.good]
     unsettled = np.isin(same.ravel(), lost)
-    edge = (problem.c > 0.0) & (np.abs(pull) <= AT_CAP_TOL * problem.c)
+    edge = (problem.c > 0.0) & (left > 0.0) & (np.abs(pull) <= AT_CAP_TOL * problem.c)
     if np.count_nonzero(here.free) > 1:  # another row ties the bias
         edge[:] = False
     return out, np.union1d(rows[unsettled], np.flatnonzero(edge))

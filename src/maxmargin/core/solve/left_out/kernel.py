@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from ...certify.repair import repair
-from ...kernels.kernel_block import kernel_sums
+from ...kernels.kernel_block import KernelPoints, values
 from ...problem.kernelised import KernelProblem
 from ..contract import Monitor, Solution
 from ..kernel.form import dual_point, solve_kernel
+from ..threads import one_blas_thread
 from .answer import LeftOutScores, distance_bound
 from .hinge import leave_out_by_kernel_paths
 from .two_class import rows_that_matter
@@ -25,10 +26,15 @@ MAX_HELD_ROWS = 8000
 
 def leave_out_kernel_rows(problem: KernelProblem, alpha: np.ndarray, megabytes) -> LeftOutScores:
     """Every row's score by the optimum without it; α: the optimum with all rows, nearly."""
+    with one_blas_thread():
+        return _leave_out(problem, alpha, megabytes)
+
+
+def _leave_out(problem: KernelProblem, alpha: np.ndarray, megabytes) -> LeftOutScores:
     n, reach = len(problem.y), _reach(problem)
     if n <= MAX_HELD_ROWS and not problem.hard:
         found = _optimum(problem, alpha, megabytes, POLISHED_FROM_TOL)
-        K = kernel_sums(problem.rows, np.arange(n), np.eye(n))
+        K = _matrix(problem.rows)
         by_paths = leave_out_by_kernel_paths(problem, K, found.point.alpha, found.point.b)
         if by_paths is not None:
             _refit(problem, found.point.alpha, by_paths[1], reach, megabytes, by_paths[0])
@@ -39,6 +45,17 @@ def leave_out_kernel_rows(problem: KernelProblem, alpha: np.ndarray, megabytes) 
     rows = rows_that_matter(problem, found)
     _refit(problem, found.point.alpha, rows, reach, megabytes, out)
     return out
+
+
+def _matrix(points: KernelPoints) -> np.ndarray:
+    """All kernel values, in float64."""
+    n = len(points)
+    K = np.empty((n, n))
+    for start in range(0, n, points.together):
+        some = np.arange(start, min(n, start + points.together))
+        for part, V in values(points, some, points, np.float64):
+            K[some, part] = V
+    return K
 
 
 def _refit(problem: KernelProblem, alpha, rows, reach, megabytes, out: LeftOutScores) -> None:

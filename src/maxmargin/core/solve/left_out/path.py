@@ -37,6 +37,8 @@ BATCH_ROWS = 128
 SLACK_ROUNDING = 16.0 * np.finfo(float).eps
 # A multiplier this near its bound, relative to the cap, is at the bound.
 AT_BOUND_TOL = 1e-9
+# A row ties the bias if its multiplier is this share of its cap away from its bounds.
+MIN_TIE_SHARE = 1e-6
 # A path whose end is proved no better than this, relative to the score, was lost.
 MAX_TOLERANCE = 1e-3
 
@@ -59,7 +61,7 @@ class Paths:
         alive = np.flatnonzero(problem.c > 0.0)
         self.order = alive[np.argsort(key[alive], kind="stable")]
         self.key = key[self.order]
-        self.near = self.order if gram.whole else self.order[: self._near_count(attempt)]
+        self.near = self.order[: self._near_count(attempt)]
         self.table = tableau(gram, self.near, here.free[self.near])
         self.place = np.full(len(problem.y), -1)
         self.place[self.near] = np.arange(len(self.near))
@@ -149,7 +151,7 @@ class Paths:
         room = np.minimum(held, c - held)
         between = lengths[rows] + lengths[self.near[tie]]
         tolerance = apart * between + gap / np.maximum(room, np.finfo(float).tiny)
-        return np.where((tie >= 0) & (room > 0.0), tolerance, np.inf)
+        return np.where((tie >= 0) & (room > MIN_TIE_SHARE * c), tolerance, np.inf)
 
     @property
     def _table(self) -> Tableau:
@@ -171,9 +173,14 @@ def tied(gram, here: Optimum) -> Optimum:
 
 def snapped(gram, problem, alpha: np.ndarray, b: float) -> Optimum:
     """Multipliers that are at their bounds but for rounding put there; b is about the centre."""
-    alpha = np.where(alpha <= AT_BOUND_TOL * problem.cap, 0.0, alpha)
-    alpha = np.where(alpha >= (1.0 - AT_BOUND_TOL) * problem.cap, problem.cap, alpha)
+    alpha = _at_bounds(alpha, problem.cap)
     free = np.flatnonzero((alpha > 0.0) & (alpha < problem.cap))
     if len(free):
-        alpha[free] = independent(gram.extended(free), alpha[free], problem.cap[free])
+        moved = independent(gram.extended(free), alpha[free], problem.cap[free])
+        alpha[free] = _at_bounds(moved, problem.cap[free])
     return tied(gram, Optimum(problem, alpha, b, np.empty(0)))
+
+
+def _at_bounds(alpha: np.ndarray, cap: np.ndarray) -> np.ndarray:
+    alpha = np.where(alpha <= AT_BOUND_TOL * cap, 0.0, alpha)
+    return np.where(alpha >= (1.0 - AT_BOUND_TOL) * cap, cap, alpha)

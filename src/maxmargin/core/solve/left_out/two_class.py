@@ -15,8 +15,12 @@ from ...problem.problem import Problem
 from ..contract import Point, Solution
 from .answer import LeftOutScores, distance_bound, score_reach
 from .hinge import leave_out_by_paths
+from .path import MIN_TIE_SHARE
 from .refit import optimum, refit
 from .smooth import leave_out_smoothly
+
+# Places where slacks end that differ by less than this are one.
+SAME_PLACE_TOL = 1e-9
 
 
 def leave_out_two_class(problem: Problem, start: Point) -> LeftOutScores:
@@ -41,10 +45,11 @@ def rows_that_matter(problem: Problem, found: Solution) -> np.ndarray:
     """Those with a multiplier, and those that bound a bias that is not unique."""
     alpha = found.point.alpha
     matter = alpha > 0.0
-    if problem.bias and not ((alpha > 0.0) & (alpha < problem.cap)).any():
+    room = np.minimum(alpha, problem.cap - alpha)
+    if problem.bias and not (room > MIN_TIE_SHARE * problem.c).any():
         point = np.where(problem.c > 0, problem.y - found.scores, np.nan)  # where slack ends
         for beyond in (point[point >= found.point.b], point[point <= found.point.b]):
             if len(beyond):
                 closest = beyond[np.abs(beyond - found.point.b).argmin()]
-                matter |= point == closest
+                matter |= np.abs(point - closest) <= SAME_PLACE_TOL * (1.0 + abs(closest))
     return np.flatnonzero(matter & (problem.c > 0))
