@@ -16,6 +16,8 @@ from scipy import sparse
 # Rows looked at, and how far the size of columns, with their offset, may exceed the variance of
 # the steadiest.
 SAMPLED_ROWS, MAX_SPREAD = 256, 10.0
+# A variance below this share of the mean square is the rounding of a constant column.
+ROUNDING = 1e-12
 # A smaller tolerance, or a larger C, than scikit-learn's default asks for more steps.
 USUAL_TOL, USUAL_C = 1e-4, 1.0
 
@@ -25,10 +27,8 @@ def few_steps_suffice(X: Any, given: Any) -> bool:
     slow = given.solver in ("sag", "saga") or given.tol < USUAL_TOL or max(given.Cs) > USUAL_C
     if slow or sparse.issparse(X):
         return False
-    some = X[:: max(1, len(X) // SAMPLED_ROWS)].astype(np.float64)
-    variance = some.var(axis=0)
-    kept = variance > 0
-    if not kept.any():
-        return True
-    largest = float((some**2).mean(axis=0).max())
-    return largest <= MAX_SPREAD * float(variance[kept].min())
+    some = X[:: max(1, len(X) // SAMPLED_ROWS)]
+    squares = np.einsum("ij,ij->j", some, some, dtype=np.float64) / len(some)
+    variance = squares - (some.sum(axis=0, dtype=np.float64) / len(some)) ** 2
+    kept = variance > ROUNDING * squares
+    return not kept.any() or float(squares.max()) <= MAX_SPREAD * float(variance[kept].min())
