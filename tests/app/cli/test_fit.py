@@ -283,8 +283,8 @@ def test_numbers_that_become_words_late(maxmargin, tmp_path):
 
 def test_a_semicolon_and_quoted_line_breaks(maxmargin, tmp_path):
     data = tmp_path / "semi.csv"
-    lines = [f'{i};"a ""b""\nc; d";{"yes" if i > 20 else "no"}' for i in range(40)]
-    lines[3] = "3;plain;no"
+    lines = [f'{i + 5};"a ""b""\nc; d";{"yes" if i > 20 else "no"}' for i in range(40)]
+    lines[3] = "8;plain;no"
     data.write_text("x;word;y\n" + "\n".join(lines) + "\n")
     told = maxmargin.json("fit", data, "-t", "y", "--C", 1)
     assert told["rows"] == 40
