@@ -21,11 +21,12 @@ MAX_TARGET_VALUES = 20
 
 def describe(path: str) -> dict:
     """Everything the page shows of a file before anything is fitted to it."""
+    from ...parts.files.form import MISSING_WORDS, FileForm
     from ...parts.files.matrices import read_matrix
     from ...parts.files.source import find_source
     from ...parts.files.tables import read_table
 
-    source = find_source(path)
+    source = find_source(path, FileForm(missing=MISSING_WORDS))  # as fit reads it
     described: dict[str, Any] = {"format": source.format, "table": source.is_table}
     if not source.is_table:
         X, y, _ = read_matrix(source)

@@ -167,7 +167,8 @@ class MatrixPreparation:
         if self.scale is None:
             return X
         X = X.toarray() if hasattr(X, "tocsr") else X  # zeros are shifted, too
-        return (X - self.shift) / self.scale
+        with np.errstate(over="ignore", invalid="ignore"):  # the estimator refuses what it becomes
+            return (X - self.shift) / self.scale
 
     def raw(self, X: np.ndarray) -> np.ndarray:
         """Rows as they are in the file."""
