@@ -40,8 +40,8 @@ SHARP_FORCING = 0.06
 HESSIANS = ((1, 1), (2, 1), (3, 2), None)
 # They also end where rounding does not let them come nearer: at a residual so many times the least.
 MAX_CG_STEPS, MAX_RESIDUAL_GROWTH = 250, 30.0
-# … or that has not become less for so many steps.
-MAX_IDLE_CG_STEPS = 24
+# … or that has not become less for so many steps (it may grow at first).
+MAX_IDLE_CG_STEPS = 80
 # A search whose gap has not become less by a tenth for so many steps needs better products.
 MAX_IDLE_STEPS = 4
 # A step must bring this share of the decrease its slope promises; else it is shortened so much.
@@ -358,7 +358,7 @@ class TorchNewton:
             fresh = dot(r, z)
             p = z + torch.where(rho > 0, fresh / rho, torch.zeros_like(rho)) * p
             rho = fresh
-        return best, good
+        return x if good or not bool(best.any()) else best, good
 
     def _dot(self, A, B) -> torch.Tensor:
         return self.outputs.gather((A * B).sum(0))

@@ -1,0 +1,254 @@
+"""Probes on a card: paths of C, fits from nothing, folds and labels, each certified.
+
+    python -m benchmarks.probes --out probes.json --seconds 150
+
+Data are made on the card: a decaying spectrum; labels well apart, close, or close with a fifth of
+them random.  ``share`` is the time the products alone take at the card's measured rates, over the
+time of the fits.  Sections that no time is left for are left out, and what is done is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+import traceback
+import warnings
+from pathlib import Path
+
+import torch
+
+from maxmargin import LogisticRegression, LogisticRegressionCV
+from maxmargin.core.problem.class_losses import Softmax
+from maxmargin.core.problem.problem import Bias
+from maxmargin.core.problem.torch_outputs import SoftmaxOutputs
+from maxmargin.core.problem.torch_problem import TorchProblem
+from maxmargin.core.rows.torch_design import TorchDesign
+from maxmargin.core.rows.torch_rows import Precision, TorchRows
+from maxmargin.core.solve.contract import Monitor
+from maxmargin.core.solve.softmax.torch_form import solve_torch
+from maxmargin.core.solve.softmax.torch_newton import HESSIANS, TorchNewton
+from maxmargin.core.solve.softmax.torch_path import solve_path
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+CS = [10.0 ** (-6.0 + 0.25 * i) for i in range(45)]
+KINDS = {"noisy": (0.3, 0.2), "close": (0.3, 0.0), "apart": (0.6, 0.0)}
+# Seconds that one value of C may take on a path.
+MOST_SECONDS = 10.0
+
+
+def make(n, d, k, kind, dtype=torch.bfloat16, seed=0):
+    """Rows around k means, and labels."""
+    apart, noise = KINDS[kind]
+    rng = torch.Generator(DEVICE).manual_seed(seed)
+    spectrum = (1.0 + torch.arange(d, device=DEVICE)) ** -0.5
+    spectrum *= math.sqrt(d) / spectrum.norm()
+    means = apart * torch.randn(k, d, device=DEVICE, generator=rng)
+    y = torch.randint(k, (n,), device=DEVICE, generator=rng)
+    X = torch.empty(n, d, dtype=dtype, device=DEVICE)
+    for start in range(0, n, 65_536):
+        part = slice(start, min(n, start + 65_536))
+        Z = torch.randn(part.stop - start, d, device=DEVICE, generator=rng)
+        X[part] = ((means[y[part]] + Z) * spectrum).to(dtype)
+    if noise:
+        wrong = torch.rand(n, device=DEVICE, generator=rng) < noise
+        y = torch.where(wrong, torch.randint(k, (n,), device=DEVICE, generator=rng), y)
+    return X, y
+
+
+def pose(X, y, k, C=1.0):
+    design = TorchDesign(TorchRows(X), None, True)
+    return TorchProblem(design, SoftmaxOutputs(y, k), C, Softmax(), Bias.FREE, "softmax")
+
+
+def now() -> float:
+    if DEVICE == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def rate(dtype, n=65_536, d=1024, k=1000) -> float:
+    """Multiplications and additions a second of X V."""
+    A, B = torch.randn(n, d, device=DEVICE).to(dtype), torch.randn(d, k, device=DEVICE).to(dtype)
+    A @ B
+    began = now()
+    for _ in range(10):
+        A @ B
+    return 10 * 2.0 * n * d * k / (now() - began)
+
+
+class Count:
+    """Products that a search does, by kind, while it is watched."""
+
+    def __init__(self):
+        self.narrow = self.wide = 0
+        self.hessians = self.fine = self.exact = 0
+
+    def __enter__(self):
+        self.look, self.hessian = TorchNewton.look, TorchNewton.hessian
+        count = self
+
+        def look(search, W, b, precision):
+            count.fine += precision is Precision.FINE
+            count.exact += precision is Precision.EXACT
+            count.narrow += 5 * (precision is Precision.FINE)
+            count.wide += 2 * (precision is Precision.EXACT)
+            return count.look(search, W, b, precision)
+
+        def hessian(search, V):
+            kind = HESSIANS[search.kind]
+            count.hessians += 1
+            count.narrow += 0 if kind is None else sum(kind)
+            count.wide += 2 if kind is None else 0
+            return count.hessian(search, V)
+
+        TorchNewton.look, TorchNewton.hessian = look, hessian
+        return self
+
+    def __exit__(self, *_):
+        TorchNewton.look, TorchNewton.hessian = self.look, self.hessian
+
+
+class Bench:
+    def __init__(self, out: Path | None, seconds: float, n: int):
+        self.out, self.until, self.n = out, time.perf_counter() + seconds, n
+        self.told: dict = {"device": torch.cuda.get_device_name() if DEVICE == "cuda" else "cpu"}
+
+    def run(self, name: str, body, *args) -> None:
+        if time.perf_counter() > self.until:
+            return
+        try:
+            self.told[name] = body(*args)
+        except Exception as error:
+            self.told[name] = {"failed": repr(error)[:300]}
+            traceback.print_exc()
+        print(name, json.dumps(_short(self.told[name])), flush=True)
+        if self.out is not None:
+            self.out.write_text(json.dumps(self.told, indent=1) + "\n")
+        if DEVICE == "cuda":
+            torch.cuda.empty_cache()
+
+    def rates(self) -> dict:
+        self.narrow, self.wide = rate(torch.bfloat16), rate(torch.float64)
+        return {"bfloat16": self.narrow, "float64": self.wide}
+
+    def path(self, kind: str, seconds: float) -> dict:
+        """All C upwards on 1,024 columns and 1,000 classes, each to 1e-4."""
+        d, k = 1024, 1000
+        X, y = make(self.n, d, k, kind)
+        if DEVICE == "cuda":
+            torch.cuda.reset_peak_memory_stats()
+        lines, flops = [], 2.0 * self.n * d * k
+        with Count() as count:
+            began = last = now()
+            monitor = lambda: Monitor(tol=1e-4, max_iter=200, max_seconds=MOST_SECONDS)  # noqa: E731
+            for C, found in zip(CS, solve_path(pose(X, y, k), CS, monitor), strict=False):
+                at = now()
+                proof = found.certificate
+                lines.append({
+                    "C": C, "gap": proof.relative_gap, "rounding": proof.rounding / proof.primal,
+                    "seconds": at - last, "steps": found.n_iter, "ending": found.ending.name,
+                })  # fmt: skip
+                last = at
+                if at - began > seconds:
+                    break
+        total = last - began
+        ideal = flops * (count.narrow / self.narrow + count.wide / self.wide)
+        peak = torch.cuda.max_memory_allocated() / 1e9 if DEVICE == "cuda" else None
+        return {
+            "rows": self.n, "seconds": total, "certified": sum(x["gap"] <= 1e-4 for x in lines),
+            "of": len(lines), "share": ideal / total, "peak_GB": peak, "hessians": count.hessians,
+            "fine": count.fine, "exact": count.exact, "values": lines,
+        }  # fmt: skip
+
+    def cold(self, kind: str) -> list:
+        """One fit from nothing."""
+        X, y = make(self.n, 1024, 1000, kind)
+        lines = []
+        for C in (0.01, 1.0, 100.0):
+            began = now()
+            found = solve_torch(pose(X, y, 1000, C), Monitor(tol=1e-4, max_seconds=15.0))
+            lines.append({
+                "C": C, "seconds": now() - began, "gap": found.certificate.relative_gap,
+                "ending": found.ending.name, "steps": found.n_iter,
+            })  # fmt: skip
+            print("  cold", lines[-1], flush=True)
+        return lines
+
+    def folds(self) -> dict:
+        """45 C times 5 folds on 100,000 × 768 with 100 classes, every fit to 1e-4."""
+        X, y = make(100_000, 768, 100, "noisy")
+        began = now()
+        found = LogisticRegressionCV(CS, cv=5, tol_cv=1e-4, tol=1e-4, max_seconds=1.0).fit(X, y)
+        gaps = found.cv_results_["max_relative_gap"]
+        return {
+            "seconds": now() - began, "C": found.C_, "certified": int((gaps <= 1e-4).sum()),
+            "of": len(gaps), "gaps": gaps.tolist(),
+            "fit_seconds": (5 * found.cv_results_["mean_fit_time"]).tolist(),
+        }  # fmt: skip
+
+    def labels(self) -> dict:
+        """1,000 labels of 100,000 × 768, logistic, to 1e-4."""
+        X, _ = make(100_000, 768, 100, "noisy")
+        rng = torch.Generator(DEVICE).manual_seed(1)
+        V = torch.randn(768, 1000, device=DEVICE, generator=rng) / 20
+        Y = X.float() @ V + torch.randn(len(X), 1000, device=DEVICE, generator=rng) > 1.0
+        began = now()
+        found = LogisticRegression(1.0, tol=1e-4, max_seconds=20.0).fit(X, Y)
+        proof = found.certificate_
+        return {"seconds": now() - began, "gap": proof.relative_gap, "steps": found.n_iter_}
+
+    def lbfgs(self) -> dict:
+        """torch.optim.LBFGS in float32 and ours, C = 1, to the same gap, 200,000 × 768, k = 100."""
+        X, y = make(200_000, 768, 100, "noisy")
+        began = now()
+        ours = LogisticRegression(1.0, tol=1e-4).fit(X, y)
+        seconds = now() - began
+        P = ours.certificate_.dual
+        Z = X.float()
+        W = torch.zeros(768, 100, device=DEVICE, requires_grad=True)
+        b = torch.zeros(100, device=DEVICE, requires_grad=True)
+        steps = torch.optim.LBFGS(
+            [W, b], max_iter=20, history_size=10, line_search_fn="strong_wolfe"
+        )
+
+        def closure():
+            steps.zero_grad()
+            loss = torch.nn.functional.cross_entropy(Z @ W + b, y, reduction="sum")
+            total = (loss + 0.5 * W.square().sum()) / len(y)
+            total.backward()
+            return total
+
+        began, above = now(), math.inf
+        while now() - began < 20.0 and above > 1e-4:
+            above = float(steps.step(closure).detach() * len(y)) / P - 1.0
+            above = float(closure().detach() * len(y)) / P - 1.0
+        return {"ours": seconds, "gap": ours.certificate_.relative_gap,
+                "lbfgs": now() - began, "lbfgs_above_dual": above}  # fmt: skip
+
+
+def _short(told):
+    return {k: v for k, v in told.items() if k != "values"} if isinstance(told, dict) else told
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--rows", type=int, default=1_281_167)
+    asked = parser.parse_args()
+    warnings.simplefilter("ignore")
+    bench = Bench(asked.out, asked.seconds, asked.rows)
+    bench.run("rates", bench.rates)
+    bench.run("labels", bench.labels)
+    bench.run("path noisy", bench.path, "noisy", 40.0)
+    bench.run("cold noisy", bench.cold, "noisy")
+    bench.run("folds", bench.folds)
+    bench.run("path close", bench.path, "close", 30.0)
+    bench.run("lbfgs", bench.lbfgs)
+    bench.run("path apart", bench.path, "apart", 30.0)
+
+
+if __name__ == "__main__":
+    main()
