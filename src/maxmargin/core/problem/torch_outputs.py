@@ -81,6 +81,11 @@ class Outputs(ABC):
     def first_bend(self, mass: float) -> float:
         """The largest eigenvalue of Σ ω ∇²f at scores of zero."""
 
+    def level(self, V: torch.Tensor) -> torch.Tensor:
+        """V without equal shifts of all classes: they change no loss, so that of the Hessian only
+        the ridge would be left there, which rounding of the rest would drown."""
+        return V - V.mean(-1, keepdim=True) if self.joint else V
+
     @property
     def problems(self) -> int:
         return 1 if self.joint else self.k

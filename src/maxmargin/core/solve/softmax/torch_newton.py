@@ -210,7 +210,7 @@ class TorchNewton:
         if start is None:
             W, b = self.design.zeros(self.design.rows.d, self.outputs.k), None
         else:
-            W, b = start
+            W, b = self.outputs.level(start[0]), self.outputs.level(start[1])
             b = b + self.design.mu @ W
         b = self.design.zeros(self.outputs.k) if b is None else b
         at = self.look(W, b, self.precision)
@@ -334,7 +334,7 @@ class TorchNewton:
         """−H⁻¹g, until the weights' residual is ``forcing`` times the gradient, by problem; and
         whether that was reached."""
         assert self.model is not None
-        dot, r = self._dot, -g.to(self.work)
+        dot, r = self._dot, -self.outputs.level(g).to(self.work)
         least = dot(r[:-1], r[:-1])
         goal = (forcing.to(self.work) ** 2) * least
         x, z = torch.zeros_like(r), self.model(r)
@@ -383,7 +383,7 @@ class TorchNewton:
                 sums += added(T.sum(0, dtype=self.work)[None], k)[0]
                 total += added(product(block.T, T), k)
         total -= torch.outer(mu, sums)
-        out = torch.cat([V[:-1] + self.C * total, self.C * sums[None]])
+        out = torch.cat([V[:-1] + self.C * self.outputs.level(total), self.C * sums[None]])
         if not self.problem.bias:
             out[-1] = 0.0
         return out
@@ -419,6 +419,7 @@ class Kronecker:
             some = Q[part]
             A = A + outputs.curvature(some, part, design.share(part, some.dtype))
         self.V: torch.Tensor | None = None
+        self.level = outputs.level
         self.diagonal = A.diagonal() if outputs.joint else A
         if outputs.joint:
             values, vectors = torch.linalg.eigh(A)
@@ -439,7 +440,7 @@ class Kronecker:
         """(C A)⁺ r."""
         if self.V is None:
             return r * self.biases
-        return centred(self.V.double() @ ((r @ self.V.double()) * self.biases))
+        return self.level(self.V.double() @ ((r @ self.V.double()) * self.biases))
 
     def __call__(self, R: torch.Tensor) -> torch.Tensor:
         top, bias = R[:-1], R[-1]
@@ -451,10 +452,5 @@ class Kronecker:
         if self.U is not None:
             top = self.U @ top
         if self.V is not None:
-            top, bias = top @ self.V.T, centred(self.V @ bias)
-        return torch.cat([top, bias[None]])
-
-
-def centred(bias: torch.Tensor) -> torch.Tensor:
-    """Equal shifts of all classes change nothing, and would drift: they are taken out."""
-    return bias - bias.mean()
+            top, bias = top @ self.V.T, self.V @ bias
+        return self.level(torch.cat([top, bias[None]]))
