@@ -161,3 +161,20 @@ def test_probe_on_a_tensor_is_that_on_arrays(device):
     assert (ours.gaps <= 1e-4).all()
     assert ours.accuracy == pytest.approx(theirs.accuracy, abs=0.06)
     np.testing.assert_allclose(ours.choice_accuracy, theirs.choice_accuracy, atol=0.06)
+
+
+def test_verify_proves_a_fit_to_a_tensor_from_arrays(device):
+    from maxmargin import verify
+
+    X, y = data()
+    model = LogisticRegression(tol=1e-6).fit(X.to(device), y)
+    assert verify(model, X.numpy(), y).holds(1e-5)
+
+
+def test_support_vector_machines_refuse_what_they_cannot_take():
+    from maxmargin import LinearSVM, LinearSVMCV
+
+    X, y = data()
+    for model in (LinearSVM(), LinearSVMCV(Cs=[1.0], cv=2)):
+        with pytest.raises(ValueError, match=r"Pass X.float\(\).cpu\(\)"):
+            model.fit(X.to(torch.bfloat16), y)

@@ -17,6 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from ..core.rows.rows import as_rows, repeats
+from .device.tensors import refuse_tensors
 from .labels import label_codes
 
 FLOAT_DTYPES = [np.float64, np.float32]
@@ -52,12 +53,14 @@ def check_rows(estimator, X, *, reset: bool, **other):
     ``other`` settings of scikit-learn's validation take the place of ours.
     """
     refuse_masked(X=X)
+    refuse_tensors(type(estimator).__name__, X)
     return canonical(validate_data(estimator, X, reset=reset, **(ROW_CHECKS | other)))
 
 
 def check_training(estimator, X, y, **other):
     """X as in ``check_rows``, the sorted classes, and each label's index among them."""
     refuse_masked(X=X, y=y)
+    refuse_tensors(type(estimator).__name__, X)
     X, y = validate_data(estimator, X, y, **(ROW_CHECKS | other))
     if y.dtype.kind not in "iub":
         check_classification_targets(y)

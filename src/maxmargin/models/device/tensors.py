@@ -48,9 +48,11 @@ def log_probabilities(scores: Any, several: bool = False) -> Any:
     return log_softmax(scores, dim=1)
 
 
-def refuse_tensors(what: str, X: Any) -> None:
-    """For what works on arrays in memory alone."""
-    if is_tensor(X):
+def refuse_tensors(name: str, X: Any) -> None:
+    """For what works on arrays in memory alone: tensors there, of float32 or wider, are such."""
+    if is_tensor(X) and (X.device.type != "cpu" or X.dtype.itemsize < 4):
         raise ValueError(
-            f"{what} works on NumPy arrays, got a torch tensor. Pass X.float().cpu().numpy()."
+            f"{name} works on arrays in the host's memory, got a tensor of {X.dtype} on "
+            f"{X.device}. Pass X.float().cpu(); LogisticRegression, LeastSquaresClassifier and "
+            "FisherDiscriminant are fitted to tensors where they are."
         )

@@ -21,7 +21,7 @@ from ...core.solve.softmax.path_state import PathState
 from ...core.types import ArrayLike, MatrixLike
 from ..calibration.mixin import Calibrated
 from ..certified import Certified
-from ..device.tensors import is_tensor, labels_of, log_probabilities, wants_device
+from ..device.tensors import as_numpy, is_tensor, labels_of, log_probabilities, wants_device
 from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
 from ..forgetting.mixin import ForgettingMixin
 from ..several_labels import fit_columns, has_columns
@@ -222,9 +222,10 @@ class LogisticRegression(Calibrated, ForgettingMixin, Certified, ClassifierMixin
             y, free = np.where(codes == 1, 1.0, -1.0), bool(self.fit_intercept)
             return certify_likelihood(X, y, weight, free, self.coef_[0], float(self.intercept_[0]))
         problem = self._problem(X, codes, weight, len(self.classes_))
+        W, b = as_numpy(self.coef_), as_numpy(self.intercept_)
         if isinstance(problem, MulticlassProblem):
-            return certify_softmax(problem, self.coef_, self.intercept_, self.tol)
-        return certify_logistic(problem, self.coef_[0], float(self.intercept_[0]), self.tol)
+            return certify_softmax(problem, W, b, self.tol)
+        return certify_logistic(problem, W[0], float(b[0]), self.tol)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Scores: w·x + b as (n,) for two classes, one column per class for more."""

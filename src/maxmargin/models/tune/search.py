@@ -91,7 +91,7 @@ class CSearch:
 
         ``groups`` go to the splitter; ``sample_weight`` to every fit and to the scorer.
         """
-        if wants_device(self, X):
+        if hasattr(self, "device") and wants_device(self, X):
             return self._fit_on_device(X, y, sample_weight, groups)
         with all_or_nothing(self):
             for name in [name for name in vars(self) if name.endswith("_")]:
