@@ -71,12 +71,12 @@ class Certificate(Exported):
         return bool(self.relative_gap <= tol)
 
     def blurred(self, tol: float) -> bool:
-        """Whether only ``rounding``, or what is no number, is between this and the gap ``tol``."""
+        """Whether the gap may be ``tol`` but for ``rounding``: it lies up to twice that below."""
         if self.holds(tol) or not self.feasible:
             return False
         if not math.isfinite(self.rounding):
             return True
-        return math.isfinite(self.primal) and not self.gap - self.rounding > tol * abs(self.primal)
+        return math.isfinite(self.primal) and not self.gap - 2.0 * self.rounding > tol * self.primal
 
     def to_dict(self) -> dict:
         return {

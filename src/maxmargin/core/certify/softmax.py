@@ -27,7 +27,7 @@ from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..rows.class_products import class_combine, score_chunks
 from ..rows.rows import anchor
-from ..rows.twofold import twofold_combine, twofold_reach, twofold_scores
+from ..rows.twofold import distances, twofold_combine, twofold_scores
 from .certificate import SUM_ROUNDING, Certificate
 from .conclude import (
     METHOD,
@@ -107,7 +107,7 @@ def balanced(
         b = np.zeros(problem.k)
         sums = _weigh(problem, scored, b)
     found = _certificate(problem, W, b, scored, sums, b, sums)
-    return b, _sharp(problem, W, b) if found.blurred(tol) else found
+    return b, _sharp(problem, W, b) if wants_digits(found, tol) else found
 
 
 def certify_softmax(
@@ -115,7 +115,12 @@ def certify_softmax(
 ) -> Certificate:
     """Recompute primal and dual of (W, b) from the data; p comes from b made balanced."""
     found = _certify(problem, W, b, _scored(problem, W), np.asarray(b, dtype=np.float64))
-    return _sharp(problem, W, b) if found.blurred(tol) else found
+    return _sharp(problem, W, b) if wants_digits(found, tol) else found
+
+
+def wants_digits(found: Certificate, tol: float) -> bool:
+    """Whether more digits may prove what these do not: without a dual, rounding took it all."""
+    return found.blurred(tol) or not (found.holds(tol) or found.dual > 0.0)
 
 
 def _certify(problem, W, b, scored: Scored, at, place=None, apart=None) -> Certificate:
@@ -175,12 +180,13 @@ def _certificate(
         reach = float(problem.lengths.max(initial=0.0))
         swing = 2.0 * length_above(W) * reach
     else:
+        alpha, away = steps(slice(0, n)), distances(problem.rows, place)
         summed = twofold_combine(
-            problem.rows, np.repeat(np.arange(n), k), np.tile(np.arange(k), n),
-            steps(slice(0, n)).ravel(), k, place,
+            problem.rows, np.repeat(np.arange(n), k), np.tile(np.arange(k), n), alpha.ravel(), k,
+            place,
         )  # fmt: skip
-        reach, W_p, method = twofold_reach(problem.rows, place), summed.W, SHARP_METHOD
-        lost = summed.lost + SPARE * ROOT_2 * uneven * sums.multipliers * reach
+        reach, W_p, method = float(away.max(initial=0.0)), summed.W, SHARP_METHOD
+        lost = summed.lost + SPARE * uneven * float(np.abs(alpha).sum(axis=1) @ away)
         swing = 2.0 * float(np.abs(S).max(initial=0.0)) + apart
     shared = gamma(n + 2)
     rounding = Rounding(

@@ -278,15 +278,19 @@ def _combine(rows, example, column, step, place, W, off):
     return r, 2.0 * UNIT * np.abs(r) + off_by * mass
 
 
-def twofold_reach(rows, place: np.ndarray) -> float:
-    """‖x − place‖ of no row is more."""
-    n, d = shape(rows)
-    return _farthest(rows, place, n) * float(np.sqrt(d)) * (1.0 + 1e-9)
+def distances(rows, place: np.ndarray) -> np.ndarray:
+    """‖x − place‖ of every row, or more, by no more than √d."""
+    out = np.empty(shape(rows)[0])
+    _distances(rows, place, np.sqrt(len(place)) * (1.0 + 1e-9), out)
+    return out
 
 
 @njit(cache=True, nogil=True)
-def _farthest(rows, place, n):
-    most = 0.0
-    for i in range(n):
-        most = max(most, farthest(rows, i, place))
-    return most
+def _distances(rows, place, root, out):
+    for i in range(out.shape[0]):
+        out[i] = root * farthest(rows, i, place)
+
+
+def twofold_reach(rows, place: np.ndarray) -> float:
+    """‖x − place‖ of no row is more."""
+    return float(distances(rows, place).max(initial=0.0))

@@ -15,17 +15,17 @@ import numpy as np
 from scipy.special import expit, log_softmax
 
 from ...core.certify.certificate import Certificate
-from ...core.certify.conclude import Tally, as_sharp_as_needed
+from ...core.certify.conclude import Tally
 from ...core.certify.multiclass import range_at
 from ...core.certify.rounding import SPARE, UNIT, Rounding, gamma, length_above
-from ...core.certify.softmax import EXP_ROUNDINGS, ROOT_2, conclude_smooth
+from ...core.certify.softmax import EXP_ROUNDINGS, ROOT_2, conclude_smooth, wants_digits
 from ...core.certify.two_class import tally
 from ...core.problem.class_losses import Softmax
 from ...core.problem.losses import Logistic
 from ...core.problem.multiclass import MulticlassProblem, summary
 from ...core.problem.problem import Problem, two_class_summary
 from ...core.rows.rows import as_rows, scores
-from ...core.rows.twofold import twofold_combine, twofold_reach, twofold_scores
+from ...core.rows.twofold import distances, twofold_combine, twofold_scores
 from ..parts import Block, Parts
 from ..solve.smooth import Asked, pose
 from .two_class import method_of
@@ -81,7 +81,8 @@ def _certify(parts: Parts, asked: Asked, W, b, at, mend: Mend, place, tol: float
         about = summary(Softmax(), asked.k, asked.bias, found.rows, W.shape[1])
         return conclude_smooth(found, W, b, asked.bias, about, method)
 
-    return as_sharp_as_needed(prove, tol)
+    found = prove(False)
+    return prove(True) if wants_digits(found, tol) else found
 
 
 def _settle(parts: Parts, asked: Asked, W, b, tol) -> tuple[np.ndarray, Mend]:
@@ -212,8 +213,9 @@ class _SoftmaxTally:
         found = twofold_combine(rows, example, column, alpha.ravel(), k, place)
         self.W_alpha += found.W
         self.r += found.r
-        self.lost += found.lost
-        self.reach = max(self.reach, twofold_reach(rows, place))
+        away = distances(rows, place)
+        self.lost += found.lost + SPARE * _uneven(k) * float(np.abs(alpha).sum(axis=1) @ away)
+        self.reach = max(self.reach, float(away.max(initial=0.0)))
 
     def tally(self, farthest: float, place, sharp: bool) -> Tally:
         problem, n, k = self.problem, len(self.problem.c), self.problem.k
@@ -222,7 +224,7 @@ class _SoftmaxTally:
         swing, reach = 2.0 * float(np.abs(self.b).max()), farthest
         if sharp:
             swing, reach = range_at(self.W, self.b, place), self.reach
-            lost = self.lost + SPARE * shared * mass * reach
+            lost = self.lost + gamma(n) * float(np.linalg.norm(self.W_alpha))
         rounding = Rounding(
             SPARE * self.loss_error + shared * self.loss,
             SPARE * self.conjugate_error + shared * abs(self.conjugate),

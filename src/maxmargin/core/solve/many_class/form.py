@@ -7,6 +7,7 @@ descent   many rows or many columns: dual block coordinate descent
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ...problem.multiclass import MulticlassProblem
 from ...rows.rows import combine, sqnorms
 from ..contract import ClassPoint, Form, Monitor, Proved, Solution
 from ..driver import drive
+from ..far import about_the_rows
 from .class_descent import class_descent
 from .class_newton import class_newton
 from .hard_classes import ManyClassMargin, unit_class_margin
@@ -119,7 +121,8 @@ def solve_classes(
     start: ClassPoint | None = None,
 ) -> Solution:
     """Solve all classes at once."""
-    return drive(MANY_CLASS, problem, monitor, solver, start)
+    found = drive(MANY_CLASS, problem, monitor, solver, start)
+    return about_the_rows(problem, monitor, found, partial(drive, MANY_CLASS), _prove)
 
 
 def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) -> Proved:

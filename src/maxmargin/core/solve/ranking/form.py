@@ -6,6 +6,8 @@ descent   many weights or small C: coordinate descent over the pairs of one exam
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ...certify.conclude import first_that_proves, lengthened
@@ -14,6 +16,7 @@ from ...problem.label_pairs import LabelPairsProblem
 from ...rows.rows import sqnorms
 from ..contract import ClassPoint, Ending, Form, Monitor, Proved, Solution
 from ..driver import conclude, drive
+from ..far import about_the_rows
 from .label_descent import label_descent
 from .label_newton import label_newton
 from .label_order import cycles, lift, part_of
@@ -66,7 +69,8 @@ def solve_label_pairs(
     """
     group, within = cycles(problem)
     if within.all():
-        return drive(LABEL_PAIRS, problem, monitor, solver, start)
+        found = drive(LABEL_PAIRS, problem, monitor, solver, start)
+        return about_the_rows(problem, monitor, found, partial(drive, LABEL_PAIRS), _prove)
     if within.any():
         first = None if start is None else start._replace(beta=start.beta[within])
         found = drive(LABEL_PAIRS, part_of(problem, within), monitor, solver, first)
@@ -80,6 +84,12 @@ def solve_label_pairs(
     point = ClassPoint(W, lift(problem, W, b, group), alpha)
     best = Proved(point, certify_label_pairs(problem, *point, monitor.tol))
     return conclude(best, ending, name, why, monitor)
+
+
+def _prove(problem: LabelPairsProblem, W, b, alpha, tol: float) -> Proved:
+    """The proof of a point as it is."""
+    point = ClassPoint(W, b, alpha)
+    return Proved(point, certify_label_pairs(problem, W, b, alpha, tol))
 
 
 def finish_label_pairs(problem: LabelPairsProblem, point: ClassPoint, tol: float) -> Proved:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from scipy.special import expit
@@ -19,7 +20,8 @@ from scipy.special import expit
 from ...certify.bias import best_bias
 from ...certify.certificate import Certificate
 from ...certify.conclude import SHARPEST, first_that_proves
-from ...certify.softmax import balanced
+from ...certify.repair import repair
+from ...certify.softmax import balanced, certify_softmax
 from ...certify.two_class import certify
 from ...problem.class_losses import Softmax
 from ...problem.multiclass import MulticlassProblem
@@ -27,6 +29,7 @@ from ...problem.problem import Problem
 from ...rows.rows import DenseRows, scores, take
 from ..contract import ClassWeights, Ending, Form, Monitor, Proved, Solution
 from ..driver import drive
+from ..far import about_the_rows
 from .path_state import Known, PathState
 from .quasi_newton import QuasiNewton, quasi_newton
 from .smooth import LogisticLoss, SoftmaxLoss
@@ -117,7 +120,18 @@ def solve_logistic(
     """
     memory = PathState() if memory is None else memory
     monitor.estimate = memory.estimate
-    return drive(SmoothForm(memory), problem, monitor, solver, start)
+    found = drive(SmoothForm(memory), problem, monitor, solver, start)
+    if found.ending is Ending.ESTIMATED:
+        return found
+    return about_the_rows(problem, monitor, found, partial(drive, SmoothForm(PathState())), _prove)
+
+
+def _prove(problem, W, b, tol: float) -> Proved:
+    """The proof of weights and biases as they are."""
+    point = ClassWeights(W, b)
+    if isinstance(problem, MulticlassProblem):
+        return Proved(point, certify_softmax(problem, W, b, tol))
+    return Proved(point, certify_logistic(problem, W[0], float(b[0]), tol))
 
 
 def newton_search(
@@ -196,6 +210,8 @@ def _certify_at(problem: Problem, w, b: float, f, at: float, tol: float) -> Cert
     alpha = problem.c * expit(-problem.y * (f + at))
     return first_that_proves(
         lambda: certify(problem, w, b, alpha, f, tol),
+        # Far from the origin no bias balances the classes to rounding.
+        lambda: certify(problem, w, b, repair(problem, alpha), f, tol),
         lambda: certify(problem, w, b, np.zeros_like(alpha), f, tol),
     )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from ...rows.pairs import PairRows
 from ...rows.rows import DenseRows, combine, scores, sqnorms
 from ..contract import Form, Monitor, Point, Proved, Solution
 from ..driver import conclude, drive
+from ..far import about_the_rows
 from ..threads import one_blas_thread
 from . import tiny as tiny_solver
 from .descent import descent
@@ -106,11 +108,18 @@ def solve(
     """Solve two classes; of rows that are there many times, each once."""
     repeats = find_repeats(problem) if solver == "auto" else None
     if repeats is None:
-        return drive(TWO_CLASS, problem, monitor, solver, start)
+        found = drive(TWO_CLASS, problem, monitor, solver, start)
+        return about_the_rows(problem, monitor, found, partial(drive, TWO_CLASS), _prove)
     small = solve(repeats.problem, monitor, "auto", start and repeats.shrink(start))
     best = finish(problem, repeats.expand(small.point), monitor.tol)
     why = f"{len(problem.y)} rows, of which {len(repeats.problem.y)} are different; {small.why}"
     return conclude(best, small.ending, small.solver, why, monitor)
+
+
+def _prove(problem: Problem, w, b: float, alpha, tol: float) -> Proved:
+    """The proof of a point as it is."""
+    f = scores(problem.rows, w)
+    return Proved(Point(w, b, alpha), certify(problem, w, b, alpha, f, tol), f)
 
 
 def finish(problem: Problem, point: Point, tol: float) -> Proved:
