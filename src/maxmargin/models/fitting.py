@@ -15,6 +15,7 @@ from ..core.certify.certificate import Certificate
 from ..core.rows.class_products import score_chunks
 from ..core.rows.rows import as_rows, scores
 from ..core.solve.contract import Ending, Monitor
+from ..core.solve.far import FLOAT_LIMIT
 from .device.tensors import as_numpy, is_tensor
 from .validation import check_rows, count, positive
 
@@ -68,11 +69,14 @@ def warn_unless_reached(estimator, ending: Ending, certificate: Certificate, als
     """Say why a fit stopped early, how good the model kept is, and how to get closer."""
     if ending is Ending.REACHED:
         return
+    advice = ENDING_ADVICE[ending]
+    if getattr(estimator, "solver_reason_", "").endswith(FLOAT_LIMIT):
+        advice = f"subtract the means of the columns first: {FLOAT_LIMIT}"
     warnings.warn(
         f"{type(estimator).__name__} stopped before the gap asked for (tol={estimator.tol:g}): "
         f"{ending.value}. The model kept has relative gap "
         f"{certificate.relative_gap:.1e} ({certificate}). To get closer: "
-        f"{ENDING_ADVICE[ending]}.{also}",
+        f"{advice}.{also}",
         ConvergenceWarning,
         stacklevel=3,
     )

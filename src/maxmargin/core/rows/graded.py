@@ -90,16 +90,19 @@ def _in_order(grades: Grades, order, f) -> tuple[np.ndarray, np.ndarray, np.ndar
     return item, f[item], grades.rank[order]
 
 
-def ramp(grades: Grades, order, f: np.ndarray, width: float) -> tuple[np.ndarray, float]:
+def ramp(grades: Grades, order, f: np.ndarray, width: float) -> tuple[np.ndarray, float, float]:
     """Each pair counted by clip((z + width)/(2 width), 0, 1), z = 1 − f_winner + f_loser.
 
-    Returns the pull on every item and the sum over all pairs.  Width 0: pairs with slack.
+    Returns the pull on every item, the sum over all pairs, and how large the terms are, in units of
+    differences of scores, that these are differences of.  Width 0: pairs with slack.
     """
     if width == 0.0:
         whole = tally(grades, order, f, 1.0)
-        return whole.pull, whole.total
+        return whole.pull, whole.total, whole.total
     high, low = tally(grades, order, f, 1.0 + width), tally(grades, order, f, 1.0 - width)
-    return (high.slack - low.slack) / (2.0 * width), (high.loss - low.loss) / (2.0 * width)
+    twice = 2.0 * width
+    terms = (high.total + low.total) / twice
+    return (high.slack - low.slack) / twice, (high.loss - low.loss) / twice, terms
 
 
 def count(grades: Grades, order: np.ndarray, f: np.ndarray, offset: float) -> int:

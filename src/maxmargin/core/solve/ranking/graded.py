@@ -58,7 +58,7 @@ def solve_grades(
             ending = stop.ending
         except KeyboardInterrupt:
             ending = Ending.INTERRUPTED
-        found = certify_grades(problem, run.best_w, run.best_width)
+        found = certify_grades(problem, run.best_w, run.best_width, monitor.tol)
     why = f"{problem.grades.pairs} pairs implied by grades: they are counted, not listed"
     point = Point(run.best_w, 0.0, np.empty(0))
     best = Proved(point, found.certificate, found.scores)
@@ -81,7 +81,7 @@ class _Run:
         """Newton steps, and a sharper corner whenever the present one is minimised."""
         width, idle, lowest = MAX_CORNER_WIDTH, 0, np.inf
         while idle < MAX_IDLE_STEPS and width > MIN_CORNER_WIDTH:
-            here = certify_grades(self.problem, self.w, width)
+            here = certify_grades(self.problem, self.w, width, self.monitor.tol)
             certificate = here.certificate
             self._offer(certificate, width)
             idle = 0 if certificate.gap < 0.99 * lowest else idle + 1
@@ -159,7 +159,7 @@ class _Run:
 
         def slope(t: float) -> float:
             f = here.scores + t * df
-            pull, _ = ramp(problem.grades, by_score(problem.grades, f), f, width)
+            pull, _, _ = ramp(problem.grades, by_score(problem.grades, f), f, width)
             return slope0 + t * curvature0 - problem.C * float(pull @ df)
 
         first = float(here.gradient @ dw)
