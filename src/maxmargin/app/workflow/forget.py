@@ -61,7 +61,7 @@ def forget_rows(
         "certificate": str(new.certificate_),
         "forgotten": int(model.summary.get("forgotten", 0)) + len(gone),
     }
-    for told in ("training", "test", "tuning", "margin", "support"):
+    for told in ("training", "test", "tuning", "margin", "support", "holdout"):
         summary.pop(told, None)  # of the rows before
     found = replace(model, model=new, summary=summary)
     return Forgotten(found, len(gone), int(rest.sum()), _moved(old, new), changed)
