@@ -52,8 +52,10 @@ class StudioMethod:
         given = {
             PARAMETER.get(knob, knob): values[knob]
             for knob in self.knobs
-            if knob not in (*KERNEL_PARAMETERS, "hard")
+            if knob not in (*KERNEL_PARAMETERS, "hard", "misses")
         }
+        if values.get("misses"):  # sets need probabilities
+            given["probability"] = True
         if not self.bases:
             given |= _kernel(values)
         if values.get("hard"):
@@ -110,7 +112,7 @@ STUDIO_METHODS = {
                ("rule",), "LinearSVM", {"C": float("inf")}),
         StudioMethod("svm", "Soft-margin SVM", SVM_GROUP,
                "A wide street, and a price C for every point that stands in it.",
-               ("C", "loss", "rule"), "LinearSVM"),
+               ("C", "loss", "rule", "misses"), "LinearSVM"),
         StudioMethod("one-vs-rest", "One against the rest", REDUCTION_GROUP,
                "One SVM per class. Where none or several say yes, the answer is unknown.",
                ("C", "loss"), "OneVsRest", {"unknown": UNKNOWN_LABEL}, "LinearSVM"),
@@ -119,16 +121,16 @@ STUDIO_METHODS = {
                ("C", "loss"), "OneVsOne", {"unknown": UNKNOWN_LABEL}, "LinearSVM"),
         StudioMethod("logistic", "Logistic regression, softmax", CLOSED_FORM_GROUP,
                "Scores become probabilities; no point is ever quite free.",
-               ("C",), "LogisticRegression"),
+               ("C", "misses"), "LogisticRegression"),
         StudioMethod("least-squares", "Least squares", CLOSED_FORM_GROUP,
                "Aims at ±1, and so charges points for being far on the right side.",
-               ("alpha",), "LeastSquaresClassifier"),
+               ("alpha", "misses"), "LeastSquaresClassifier"),
         StudioMethod("fisher", "Fisher's discriminant", CLOSED_FORM_GROUP,
                "The direction that spreads the means most for the spread within.",
-               ("covariance",), "FisherDiscriminant"),
+               ("covariance", "misses"), "FisherDiscriminant"),
         StudioMethod("kernel-svm", "Kernel SVM", KERNEL_GROUP,
                "The same street, in the space of a kernel.",
-               ("C", "hard", *KERNEL_PARAMETERS, "duels"), "KernelSVM"),
+               ("C", "hard", *KERNEL_PARAMETERS, "duels", "misses"), "KernelSVM"),
         StudioMethod("kernel-perceptron", "Kernel perceptron", KERNEL_GROUP,
                "Counts mistakes instead of adding up weights.",
                (*KERNEL_PARAMETERS, "order", "seed"), "KernelPerceptron",

@@ -87,6 +87,8 @@ PARAMETERS = {
         Parameter("rate", "Learning rate η", "number", 1.0, 0.05, 5.0, 0.05),
         Parameter("least", "Update if score ≤", "number", 0.0, 0.0, 10.0, 0.1),
         Parameter("alpha", "Ridge α", "number", 0.0, 0.0, 100.0, 0.5),
+        Parameter("misses", "Misses α of prediction sets", "number", 0.0, 0.0, 0.5, 0.01,
+                  words="0: none. Hatched: several labels are left; darker: less probable."),
         Parameter("covariance", "Spread within classes", "choice", "within",
                   choices={"within": "counts", "none": "ignored"}),
         Parameter("kernel", "Kernel", "choice", "rbf", choices=KERNEL_CHOICES),

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.certify.separability import Separation
 from ...show.scene import Area, Axis, Line, Mark, Note, Points, Scene, to_json
 from ...show.views.boundary import boundary_view
+from .chances import chance_marks
 from .task import StudioTask
 
 # Places of the grid, in each direction, on which what is not linear is followed: while a point
@@ -25,6 +26,8 @@ def picture_of(model: Any, task: StudioTask, rival: Any = None) -> dict:
     """Regions, boundary, margins, slacks and rings; and the boundary of a rival."""
     scene = _view(model, task).scene()
     marks = [_own_paint(mark, task) for mark in scene.marks if not _data(mark)]
+    if task.values.get("misses"):
+        marks = [*marks, *chance_marks(model, task, COARSE_GRID if task.hurry else FINE_GRID)]
     if rival is not None and task.beside is not None:
         x, y = _view(rival, task).regions.border.T
         marks.append(Line(x, y, "bad", task.beside.title, "dotted", 2.6))
