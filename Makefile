@@ -25,7 +25,7 @@ test-torch: $(VENV)/.installed-test $(VENV)/.installed-gpu
 quick: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist worksteal -q $(QUICK)
 
-# scikit-learn's own tests with maxmargin inside its classes; half an hour.
+# scikit-learn's own tests with maxmargin inside its classes: slow.
 accelerate-tests: $(VENV)/.installed-test
 	$(BIN)/python -m tests.accelerate.own_tests
 

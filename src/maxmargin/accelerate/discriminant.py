@@ -3,7 +3,8 @@
 Of A, the n rows about the means of their classes, scikit-learn takes the singular values S and the
 right vectors V, and throws the left ones away.  S² and V are the eigenvalues and vectors of AᵀA, at
 a fraction of the work.  Squaring leaves S with an error of 1e-8 of the largest, far below the 1e-4
-at which ``tol`` calls it zero.  The signs of ``scalings_`` are LAPACK's choice either way.
+at which ``tol`` calls it zero; where some are small but not zero, scipy computes them.  The signs
+of ``scalings_`` are LAPACK's choice either way.
 
 All else is scikit-learn's own code: inside ``_solve_svd`` its name ``scipy`` has another ``svd``.
 """
@@ -25,6 +26,9 @@ from .settings import SETTINGS
 # The least tolerance that squared singular values can tell from zero, and the fewest values of X
 # for which the difference is worth a thought.
 MIN_TOL, MIN_VALUES = 1e-6, 20_000
+# Shares of the largest singular value: below the first it is zero by any count, above the second
+# its square has all the digits that matter; between them scipy's own decides.
+ZERO_SHARE, CLEAR_SHARE = 1e-7, 1e-3
 KIND = "LinearDiscriminantAnalysis"
 DIRECT = "its closed form is exact but for rounding"
 
@@ -82,6 +86,9 @@ def _svd(A: np.ndarray, full_matrices: bool = True, **options: Any) -> Any:
     B = A.astype(np.float64, copy=False)
     squares, V = linalg.eigh(B.T @ B)
     S = np.sqrt(np.maximum(squares[::-1], 0.0))
+    share = S / max(S[0], np.finfo(float).tiny)
+    if np.any((share > ZERO_SHARE) & (share < CLEAR_SHARE)):
+        return linalg.svd(A, full_matrices=False)
     return None, S.astype(A.dtype), V[:, ::-1].T.astype(A.dtype)
 
 
