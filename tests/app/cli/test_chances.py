@@ -44,7 +44,8 @@ def test_costs_are_kept_and_decided_by(maxmargin, iris, tmp_path):
     )
     maxmargin("fit", iris, "-t", "label", "--C", 1, "--no-report", "--costs", costs)
     rows = read(maxmargin("predict", "model.maxmargin", iris))
-    assert set(rows.decision) == {"setosa", "versicolor", "virginica", "ask"}
+    assert {"setosa", "ask"} <= set(rows.decision)
+    assert (rows.expected_cost <= 0.1 + 1e-12).all()  # asking is never dearer
     told = maxmargin.json("evaluate", "model.maxmargin", iris)["cost"]
     assert told["of the cheapest decisions"] < told["of the labels predicted"]
     costs.write_text("true,setosa\nsetosa,0\n")
