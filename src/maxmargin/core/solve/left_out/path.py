@@ -26,11 +26,13 @@ from .tableau import Optimum, Tableau, tableau
 
 # Rows near their margin among which paths are followed: per free row, and at least; of rows on
 # their margin all, if they are no more than the most.
-NEAR_ROWS_PER_FREE, MIN_NEAR_ROWS, MAX_NEAR_ROWS = 4, 150, 6000
+NEAR_ROWS_PER_FREE, MIN_NEAR_ROWS, MAX_NEAR_ROWS = 3, 150, 6000
+# A lost path is followed again with twice the rows, at most so often.
+MAX_DOUBLINGS = 2
 # A slack below this is that of a row on its margin.
 ON_MARGIN_SLACK = 1e-8
 # Rows on their margin are moved off it by about this much on the way, by lot, each attempt more.
-EDGE, EDGE_GROWTH = 1e-11, 30.0
+EDGE, EDGE_GROWTH = 1e-11, 4.0
 # Rows left out at a time.
 BATCH_ROWS = 128
 # Rounding of a slack: it counts as gap where it meets a free multiplier.
@@ -74,7 +76,7 @@ class Paths:
         free = int(np.count_nonzero(self.here.free))
         at = int(np.count_nonzero(np.abs(self.here.z) <= ON_MARGIN_SLACK))
         count = max(MIN_NEAR_ROWS, NEAR_ROWS_PER_FREE * free, at + 2 * free)
-        return max(free, min(MAX_NEAR_ROWS, count * 2**attempt))
+        return max(free, min(MAX_NEAR_ROWS, count * 2 ** min(attempt, MAX_DOUBLINGS)))
 
     def polished(self) -> Optimum:
         """The exact optimum near a good point: slacks that should be zero are led there."""

@@ -52,24 +52,22 @@ def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, out):
     K, m, events, rest = len(g), 0, 0, 1.0
     E, where = np.empty(MAX_EXCHANGED, np.int64), np.full(K, -1)
     inverse = np.empty((MAX_EXCHANGED, MAX_EXCHANGED))
-    u, rate = np.empty(MAX_EXCHANGED), np.empty(K)
+    u, rate, steps = np.empty(MAX_EXCHANGED), np.empty(K), np.empty(K)
+    work = np.empty((4, MAX_EXCHANGED))
     x, low, high, least = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
     for j in range(K):
         out[j] = alpha[j]
         _watch(j, free[j], out, z[j] + edge[j], cap, slow, x, low, high, least)
     if pin >= 0:
-        m = _enter(A, E, m, where, inverse, pin)
+        m = _enter(A, E, m, where, inverse, pin, work)
     if skip >= 0:
         low[skip], high[skip] = -np.inf, np.inf
     while m >= 0:
-        for e in range(m):
-            u[e] = 0.0
-            for k in range(m):
-                u[e] -= inverse[e, k] * (g[E[k]] + (pull if E[k] == pin else 0.0))
+        _held(inverse, g, E, m, pin, pull, work[0], u)
         _rates(A, g, E, u, m, rate)
         if pin >= 0:
             rate[pin] = 0.0
-        step, hit = _first_event(rate, x, low, high, least, rest)
+        step, hit = _first_event(rate, x, low, high, least, rest, steps)
         if hit < 0:
             break
         for j in range(K):
@@ -81,7 +79,7 @@ def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, out):
         if free[hit] == (where[hit] < 0):  # a multiplier has met its bound
             out[hit] = cap[hit] if rate[hit] > 0.0 else 0.0
         if where[hit] < 0:
-            m = _enter(A, E, m, where, inverse, hit)
+            m = _enter(A, E, m, where, inverse, hit, work)
         else:
             m = _leave(E, m, where, inverse, hit)
         moves = free[hit] == (where[hit] < 0)
@@ -124,38 +122,54 @@ def _rates(A, g, E, u, m, rate):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _first_event(rate, x, low, high, least, rest):
+def _first_event(rate, x, low, high, least, rest, steps):
     """The step to the first bound met, and by which row; −1 where none is met before the end."""
-    step, hit = rest, -1
-    for j in range(len(rate)):
+    for j in range(len(rate)):  # without branches, many rows at a time
         r = rate[j]
-        if abs(r) <= least[j]:
-            rate[j] = 0.0
-            continue
-        far = high[j] - x[j] if r > 0.0 else low[j] - x[j]
-        if abs(far) < step * abs(r) or far * r < 0.0:
-            step, hit = max(far / r, 0.0), j
-    return step, hit
+        step = ((high[j] if r > 0.0 else low[j]) - x[j]) / r
+        steps[j] = step if abs(r) > least[j] else np.inf
+    first, hit = rest, -1
+    for j in range(len(rate)):
+        if steps[j] < first:
+            first, hit = steps[j], j
+    return max(first, 0.0), hit
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _enter(A, E, m, where, inverse, j):
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+def _held(inverse, g, E, m, pin, pull, asked, u):
+    """u_E = −(A_EE)⁻¹ g_E, with what the pinned row is to do."""
+    for e in range(m):
+        asked[e] = g[E[e]] + (pull if E[e] == pin else 0.0)
+    for e in range(m):
+        total, row = 0.0, inverse[e]
+        for k in range(m):
+            total += row[k] * asked[k]
+        u[e] = -total
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+def _enter(A, E, m, where, inverse, j, work):
     """One row more in E, and in the inverse of A_EE; −1 where it is dependent."""
-    x, y, size = np.zeros(m), np.zeros(m), abs(A[j, j])
+    column, row, x, y = work[0], work[1], work[2], work[3]
+    pivot, size = A[j, j], abs(A[j, j])
+    for c in range(m):
+        column[c], row[c], y[c] = A[j, E[c]], A[E[c], j], 0.0
     for a in range(m):
-        size = max(size, abs(A[j, E[a]]))
+        total, line, weight = 0.0, inverse[a], row[a]
         for c in range(m):
-            x[a] += inverse[a, c] * A[j, E[c]]
-            y[a] += A[E[c], j] * inverse[c, a]
-    pivot = A[j, j]
+            total += line[c] * column[c]
+            y[c] += weight * line[c]
+        x[a] = total
     for a in range(m):
-        pivot -= A[E[a], j] * x[a]
+        size = max(size, abs(column[a]))
+        pivot -= row[a] * x[a]
     if not abs(pivot) > PIVOT_ROUNDING * size:
         return -1
     for a in range(m):
+        line, factor = inverse[a], x[a] / pivot
         for c in range(m):
-            inverse[a, c] += x[a] * y[c] / pivot
-        inverse[a, m], inverse[m, a] = -x[a] / pivot, -y[a] / pivot
+            line[c] += factor * y[c]
+        line[m], inverse[m, a] = -factor, -y[a] / pivot
     inverse[m, m] = 1.0 / pivot
     E[m], where[j] = j, m
     return m + 1
