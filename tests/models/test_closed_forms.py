@@ -275,3 +275,24 @@ def test_float32_data_are_not_converted(shape, make):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.6 * X.nbytes
+
+
+# --- what verify looks at -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("threshold", ["priors", "midpoint"])
+@pytest.mark.parametrize("scale", [1.0, 1e155, 1e-170])
+def test_verify_sees_everything_that_predictions_depend_on(k, threshold, scale):
+    X, _ = cloud()
+    y = np.arange(len(X)) % k
+    X = scale * (X + y[:, None])
+    model = FisherDiscriminant(threshold=threshold).fit(X, y)
+    assert model.certificate_.holds(1e-9)
+    assert model.certificate_.criterion[0] > 0
+    assert verify(model, X, y).holds(1e-9)
+    rng = np.random.default_rng(0)
+    for name in ("coef_", "intercept_", "scalings_", "xbar_"):
+        forged, noise = clone(model).fit(X, y), getattr(model, name)
+        setattr(forged, name, noise * (1.0 + 0.1 * rng.standard_normal(noise.shape)))
+        assert not verify(forged, X, y).holds(1e-4), name

@@ -306,4 +306,8 @@ def _verify_fisher(
 ) -> FisherCriterion:
     plain, shrinkage = model.covariance == "none", model.shrinkage or 0.0
     given = None if model.priors is None else model.priors_
-    return check_fisher(data.parts, len(model.classes_), given, plain, shrinkage, model.scalings_)
+    proof, spread, means = check_fisher(
+        data.parts, len(model.classes_), given, plain, shrinkage, model.scalings_
+    )
+    H = spread.about_mean(means, model.priors_)
+    return model._with_scores(proof, spread, H, means, 1.0)

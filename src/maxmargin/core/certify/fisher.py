@@ -7,7 +7,9 @@ The largest J is the largest eigenvalue of M Σ⁻¹ Mᵀ, M the rows √π_c (m
 
     M Σ⁻¹ Mᵀ = M Y + Yᵀ E + Eᵀ Σ⁻¹ E,
 
-so that what Y gets wrong enters the bound at second order only.
+so that what Y gets wrong enters the bound at second order only.  Every sum is charged with a bound
+on its rounding, and Eᵀ Σ⁻¹ E with a proved lower bound of Σ's smallest eigenvalue, where Σ has full
+rank; where it has not, the claim is about its range, as far as float64 can tell.
 """
 
 from __future__ import annotations
@@ -18,6 +20,9 @@ import numpy as np
 
 from .certificate import html_table
 from .exported import Exported
+
+# A bound so many times the criterion found proves nothing of it.
+LARGEST_RATIO = 1e12
 
 
 @dataclass(frozen=True)
@@ -42,14 +47,18 @@ class FisherCriterion(Exported):
     refinements: int
     problem: str
     method: str = "recomputed from the data in float64"
+    rounding: float = 0.0  # by how much rounding lifts the bound
 
     @property
     def relative_gap(self) -> float:
         """How much larger J could be, relative to the best found; ∞ where nothing is proved."""
         best = max(self.criterion, default=0.0)
-        if not np.isfinite(self.bound):
+        if not (np.isfinite(self.bound) and np.isfinite(best)):
             return np.inf
-        return max(0.0, self.bound - best) / max(best, np.finfo(float).tiny)
+        gap = max(0.0, self.bound - best)
+        if not gap <= best * LARGEST_RATIO:
+            return np.inf
+        return gap / max(best, np.finfo(float).tiny)
 
     def holds(self, tol: float) -> bool:
         """Whether no direction is better by more than ``tol``, and the equation holds to it."""

@@ -62,6 +62,7 @@ class Design:
         self.centres = np.zeros((groups, X.shape[1])) if centres is None else centres
         if centred and centres is None:
             self.centres = self._means(share, groups)
+        self.off: np.ndarray | None = None  # how far given centres may be off, where that is known
         self.norms: np.ndarray | None = None  # ‖column of A‖, known once a Gram matrix is
 
     @property
@@ -324,7 +325,8 @@ class Design:
         """Per column, the length of the centres that are taken off."""
         known = self.centres if self.rest is None else self.rest
         most = np.abs(known[0]) if len(known) == 1 else np.abs(known).max(axis=0)
-        return np.sqrt(float(self.mass.sum())) * most
+        length = np.sqrt(float(self.mass.sum())) * most
+        return length if self.scale is None else length * self.scale
 
     def reach(self) -> np.ndarray:
         """Per column, the length of the values that enter products with A."""
@@ -333,23 +335,26 @@ class Design:
 
     def centre_error(self) -> np.ndarray:
         """How far the centres may be from the true means."""
+        if self.off is not None:
+            return self.off if self.scale is None else self.off * self.scale
         off = 1.01 * gamma(self.terms + CENTRED_ROUNDINGS) / np.sqrt(float(self.mass.min()))
         return off * (self.moved + self.column_norms())
 
     def still(self) -> np.ndarray:
         """Columns that are constant, exactly; their numbers."""
         moved = self.moved
-        if self.far:
+        if self.far and self.scale is None:
             moved = np.sqrt(float(self.mass.sum())) * np.abs(self.centres).max(axis=0)
         rounded = np.flatnonzero(self.column_norms() <= CONSTANT_COLUMN_TOL * moved)
         return rounded[self._constant(rounded)] if len(rounded) else rounded
 
     def _constant(self, columns: np.ndarray) -> np.ndarray:
-        if self.codes is not None and len(self.centres) > 1:
-            return np.zeros(len(columns), dtype=bool)
         X = self.X[:, columns]
         X = X.toarray() if sparse.issparse(X) else X
-        return X.min(axis=0) == X.max(axis=0)
+        if self.codes is None:
+            return X.min(axis=0) == X.max(axis=0)
+        groups = [X[self.codes == c] for c in np.unique(self.codes)]
+        return np.all([each.min(axis=0) == each.max(axis=0) for each in groups], axis=0)
 
     def sure(self) -> bool:
         """Whether the squares of all columns are numbers, and those of zero length constant."""

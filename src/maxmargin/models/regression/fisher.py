@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.certify.fisher import FisherCriterion
+from ...core.rows.design import Design
 from ...core.solve.closed_form.discriminant import Directions, directions, recertify
 from ...core.solve.closed_form.within import Spread, spread_within
 from ...core.solve.threads import one_blas_thread
@@ -35,6 +37,23 @@ from ..validation import (
     count,
     one_of,
 )
+
+
+def _unit(spread: Spread, X, weight, codes, means) -> float:
+    """The power of two by which the data should be multiplied, mostly one."""
+    design = spread.design
+    if design is None or design.scale is not None:
+        design = Design(X, weight, codes=codes, groups=len(means), centres=means)
+    return design.unit()
+
+
+def in_units(told: dict[str, Any], unit: float) -> dict[str, Any]:
+    """What was found of data times ``unit``, in the units of the data."""
+    if unit == 1.0:
+        return told
+    scaled = {name: told[name] * unit for name in ("coef_", "scalings_")}
+    moved = {name: told[name] / unit for name in ("means_", "xbar_")}
+    return told | scaled | moved
 
 
 class FisherDiscriminant(
@@ -156,12 +175,23 @@ class FisherDiscriminant(
             self.priors_ = self._check_priors(codes, weight)
             most = self._check_components(X)
             self._check_shrinkage(sample_weight)
-            spread, means = self._spread(X, codes, weight)
-            H = (means - self.priors_ @ means).T
-            found = directions(spread, H, self.priors_, most)
-            self.__dict__.update(self._told(found, means, self.priors_))
+            found, means, unit = self._solve(X, codes, weight, most)
+            if unit != 1.0:  # the squares of these data are no numbers: another unit, exactly
+                found, means, _ = self._solve(unit * X, codes, weight, most)
+            assert found is not None  # in that unit they are
+            self.__dict__.update(in_units(self._told(found, means, self.priors_), unit))
             self._calibrate(X, codes, weight, check_sample_weight(X, sample_weight))
         return self
+
+    def _solve(self, X, codes, weight, most: int) -> tuple[Directions | None, np.ndarray, float]:
+        """Directions, class means, and the power of two by which the data should be multiplied."""
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            spread, means = self._spread(X, codes, weight)
+            unit = _unit(spread, X, weight, codes, means)
+            if unit != 1.0:
+                return None, means, unit
+            H = spread.about_mean(means, self.priors_)
+            return directions(spread, H, self.priors_, most), means, 1.0
 
     def _spread(self, X, codes, weight) -> tuple[Spread, np.ndarray]:
         return spread_within(X, codes, weight, self.priors_, self.covariance, self.shrinkage)
@@ -238,10 +268,41 @@ class FisherDiscriminant(
     # --- what it can do -------------------------------------------------------------------
 
     def _recertify(self, X, codes, weight) -> FisherCriterion:
-        with one_blas_thread():
+        with one_blas_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             spread, means = self._spread(X, codes, weight)
-            H = (means - self.priors_ @ means).T
-            return recertify(spread, H, self.priors_, self.scalings_)
+            unit = _unit(spread, X, weight, codes, means)
+            if unit != 1.0:
+                spread, means = self._spread(unit * X, codes, weight)
+            H = spread.about_mean(means, self.priors_)
+            proof = recertify(spread, H, self.priors_, self.scalings_ / unit)
+            return self._with_scores(proof, spread, H, means, unit)
+
+    def _with_scores(self, proof, spread: Spread, H, means, unit: float) -> FisherCriterion:
+        """The proof counts what predictions depend on, too: Σw = m_c − m for the scores' weights,
+        their biases, and the centre of the projections, each relative to what it is made of."""
+        W, b, share = self.coef_.T / unit, self.intercept_, self.priors_
+        xbar = means[0] + share @ (means - means[0])
+        about = np.log(share) if self.threshold == "priors" else np.zeros(len(share))
+        Y, log_odds = W, about
+        if len(share) == 2:
+            H, log_odds = H[:, 1:] - H[:, :1], about[1:] - about[:1]
+        left, size = spread.scale[:, None] * (H - spread.apply(Y)), spread.scale[:, None] * H
+        if proof.rank < proof.size:  # means differ outside the range too, where nothing is asked
+            left, size = Y * left, Y * size
+            left, size = np.abs(left.sum(axis=0)), np.abs(size.sum(axis=0))
+        else:
+            left, size = np.linalg.norm(left, axis=0), np.linalg.norm(size, axis=0)
+        # Half way between the means, or at −½ m_c·Y_c, moved by the priors.
+        middle = 0.5 * (means[0] + means[1]) if len(share) == 2 else xbar
+        wanted = log_odds - middle @ Y
+        if len(share) > 2:
+            wanted = wanted - 0.5 * np.einsum("ij,ij->j", H, Y)
+        scale = 1.0 + np.abs(middle) @ np.abs(Y) + np.abs(np.einsum("ij,ij->j", H, Y))
+        reach = np.abs(xbar) + np.abs(means - xbar).max(axis=0)
+        moved = np.abs(self.xbar_ * unit - xbar) / np.where(reach > 0, reach, 1.0)
+        lefts = left / np.where(size > 0, size, 1.0), np.abs(b - wanted) / scale, moved
+        worst = float(np.concatenate([[proof.relative_residual], *lefts]).max())  # NaN stays NaN
+        return replace(proof, relative_residual=worst)
 
     @property
     def _n_features_out(self) -> int:

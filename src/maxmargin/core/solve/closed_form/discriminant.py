@@ -18,8 +18,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ...certify.fisher import FisherCriterion
-from ...certify.normal_equations import System
-from .least_squares import column_factors, null_space, row_factors, side, system_of
+from ...certify.normal_equations import FEW, System
+from ...rows.design import LENGTHS, Design
+from ...rows.double_double import OUTWARDS, U, gamma
+from .least_squares import (
+    column_factors,
+    null_space,
+    row_factors,
+    side,
+    smallest_of_some_rows,
+    system_of,
+)
 from .refine import Refined, best_of
 from .within import Spread
 
@@ -49,7 +58,7 @@ def directions(spread: Spread, H: np.ndarray, share: np.ndarray, most: int) -> D
     J, Q = J[keep], Q[:, keep]
     V = (Y * root) @ (Q / np.sqrt(J))
     V = V * np.where(V[np.abs(V).argmax(axis=0), np.arange(len(J))] < 0, -1.0, 1.0)
-    bound = _bound(C, Y * root, E * root, correct)
+    bound = _bound(spread, H * root, Y * root, E * root, correct, system)
     return Directions(V, J, Y, certify(spread, H * root, V, bound, system))
 
 
@@ -57,40 +66,104 @@ def recertify(spread: Spread, H: np.ndarray, share: np.ndarray, V: np.ndarray) -
     """The certificate of directions V, whoever found them."""
     root = np.sqrt(share)
     Y, E, correct, system = solve(spread, H)
-    bound = _bound(root[:, None] * (H.T @ Y) * root, Y * root, E * root, correct)
+    bound = _bound(spread, H * root, Y * root, E * root, correct, system)
     return certify(spread, H * root, V, bound, system)
 
 
-def _bound(C, Y, E, correct) -> float:
-    """The largest eigenvalue of M Σ⁻¹ Mᵀ = C + YᵀE + EᵀΣ⁻¹E."""
-    return float(np.linalg.eigvalsh(_symmetric(C + Y.T @ E + E.T @ correct(E)))[-1])
+def _bound(spread: Spread, M, Y, E, correct, system: System) -> tuple[float, float]:
+    """The largest eigenvalue of M Σ⁻¹ Mᵀ = MY + YᵀE + EᵀΣ⁻¹E, or more, and what of that is for
+    rounding."""
+    k, C = M.shape[1], _symmetric(M.T @ Y + Y.T @ E)
+    if system.rank < system.size:
+        return float(np.linalg.eigvalsh(C + _symmetric(E.T @ correct(E)))[-1]), 0.0
+    d, size = len(M), np.abs(Y)
+    off = mean_error(spread, M)
+    doubt = apply_error(spread, Y) + off + 2.0 * U * np.abs(M)
+    pair = gamma(d + FEW) * (np.abs(M).T @ size + size.T @ np.abs(E)) + off.T @ size
+    lost = np.linalg.norm(pair) + np.linalg.norm(size.T @ doubt)
+    lost += 4.0 * k * k * U * np.linalg.norm(C)  # of eigenvalues
+    left = spread.scale[:, None] * (np.abs(E) + doubt)
+    if spread.design is not None and not spread.ridge:
+        left = left / np.maximum(spread.design.column_norms(), LENGTHS[0])[:, None]
+    curvature = spread.ridge or system.least
+    square = float(np.sum(left * left)) / curvature if curvature > 0.0 else np.inf
+    rounding = OUTWARDS * (float(lost) + square)
+    return float(np.linalg.eigvalsh(C)[-1]) + rounding, rounding
+
+
+def mean_error(spread: Spread, M) -> np.ndarray:
+    """How far means about their mean may be off, (d, k)."""
+    if spread.design is None:
+        return 4.0 * len(M.T) * U * np.abs(M) + spread.blur[:, None]
+    each = 2.0 * spread.design.centre_error() / spread.scale
+    return each[:, None] + 4.0 * len(M.T) * U * np.abs(M).max(axis=1, keepdims=True)
+
+
+def apply_error(spread: Spread, Y) -> np.ndarray:
+    """How far ``spread.apply(Y)`` may be from ΣY."""
+    D, A = spread.scale[:, None], spread.design
+    Z = np.abs(Y / D)
+    # The ridge is a share of the mean variance, a sum over all values.
+    out = (gamma(len(Y) + FEW) + spread.off) * spread.ridge * Z / D
+    if A is None:
+        return OUTWARDS * out
+    reach, e = A.reach(), A.centre_error()
+    each = (gamma(len(Y) + FEW) + gamma(A.terms + FEW)) * (reach @ Z)
+    moved = float(A.mass.sum()) * e[:, None] * (e @ Z)
+    return OUTWARDS * (out + (reach[:, None] * each * 1.01 + moved) / D)
 
 
 def _symmetric(C) -> np.ndarray:
     return (C + C.T) / 2
 
 
-def certify(spread: Spread, M: np.ndarray, V: np.ndarray, bound: float, system) -> FisherCriterion:
-    """Criteria of V from the projected data, and the residual of the eigenvalue equation."""
+def certify(spread: Spread, M: np.ndarray, V: np.ndarray, most, system) -> FisherCriterion:
+    """Criteria of V from the projected data, and the residual of the eigenvalue equation.
+
+    ``most``: the bound on all directions, and what of it is rounding.
+    """
+    bound, rounding = most
     SV, BV = spread.apply(V), M @ (M.T @ V)
     inner = V.T @ SV
     J = np.einsum("ij,ij->j", V, BV) / inner.diagonal()
+    doubt: np.ndarray | float = 0.0
+    if system.rank == system.size:
+        doubt = apply_error(spread, V)
+        off = _criterion_error(M, V, J, inner.diagonal(), doubt, mean_error(spread, M))
+        lifted = float((J + off).max(initial=0.0))
+        rounding = max(rounding, float(off.max(initial=0.0)))
+        bound = max(bound, lifted)
+        share = np.minimum(off / np.maximum(J, LENGTHS[0]), LENGTHS[1])
+        doubt = doubt * J + np.abs(M) @ (share * np.abs(M.T @ V))
     # Deviation of every feature: the unit in which an entry of the residual counts.
     unit: np.ndarray | float = spread.scale[:, None]
     if system.rank < system.size:  # S_b points out of the range too, where nothing is asked
         unit, BV, SV = 1.0, V.T @ BV, inner
-    left = np.linalg.norm(unit * (BV - SV * J), axis=0)
+        doubt = 0.0
+    left = np.linalg.norm(unit * (np.abs(BV - SV * J) + doubt), axis=0)
     scale = np.linalg.norm(unit * SV * J, axis=0)
     d, k = M.shape
-    told = {name: value for name, value in system._asdict().items() if name != "least"}
     return FisherCriterion(
         criterion=tuple(float(j) for j in J),
-        bound=max(bound, 0.0),
+        bound=max(bound, 0.0) if bound < np.inf else np.inf,
+        rounding=rounding,
         relative_residual=float((left / np.where(scale > 0, scale, 1.0)).max(initial=0.0)),
         orthogonality=float(np.abs(inner - np.eye(len(J))).max(initial=0.0)),
         problem=f"Fisher's criterion, {k} classes, {d} columns, ridge {spread.ridge:.3g}",
-        **told,
+        **system.told(),
     )
+
+
+def _criterion_error(M, V, J, square, doubt, off) -> np.ndarray:
+    """How far J = ‖Mᵀv‖²/vᵀΣv may be off: relative errors of both, and one more."""
+    size = np.abs(V)
+    below = np.einsum("ij,ij->j", size, doubt) + gamma(len(V) + FEW) * np.abs(square)
+    share = below / np.maximum(square, LENGTHS[0])
+    above = np.linalg.norm(gamma(len(V) + FEW) * np.abs(M).T @ size + off.T @ size, axis=0)
+    length = np.sqrt(np.maximum(J * square, LENGTHS[0]))
+    ratio = above / length
+    share = np.where(share < 0.5, share / (1.0 - np.minimum(share, 0.5)), np.inf)
+    return OUTWARDS * 1.01 * J * ((1.0 + ratio) ** 2 * (1.0 + share) - 1.0 + 8.0 * U)
 
 
 def solve(spread: Spread, H: np.ndarray):
@@ -111,6 +184,9 @@ def solve(spread: Spread, H: np.ndarray):
     told = system_of(spread.design, factor, found.steps, H.shape[1])
     if not spread.ridge:
         told = told._replace(size=len(H))
+        full = name == "columns" and told.rank == told.size
+        if full and told.least == 0.0 and isinstance(spread.design, Design):
+            told = told._replace(least=smallest_of_some_rows(spread.design))
     return found.X, found.left, lambda E: D * correct(D * E), told
 
 

@@ -21,12 +21,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import lapack
 from scipy.linalg.blas import dsyrk, ssyrk
 
 from ...certify.normal_equations import FEW, Gradient, System, gradient
 from ...rows.design import CONSTANT_COLUMN_TOL, GRAM_ROWS, LENGTHS, PASS_VALUES, Design
 from ...rows.double_double import gamma, product, two_sum
-from .factorisation import Cholesky, Singular, Spectrum, spectrum_of_blocks
+from .factorisation import SHIFT, Cholesky, Singular, Spectrum, spectrum_of_blocks
 from .refine import MAX_CONDITION, best_of, refined
 
 # From this size on a float32 factor and a few passes over the data are quicker than float64.
@@ -200,6 +201,24 @@ def gram_error(design: Design, dead: np.ndarray) -> float:
     if sparse.issparse(design.X):  # centred only after products are taken
         size = float(np.sum((design.reach()[~dead] * unit) ** 2))
     return gamma(design.terms + FEW) * size + float(design.mass.sum()) * float(moved @ moved)
+
+
+def smallest_of_some_rows(design: Design) -> float:
+    """A lower bound of the smallest eigenvalue of D AᵀA D, or zero, from some rows of A in float64:
+    the others can only add to it.  For a factor in float32, which proves nothing."""
+    n, d = design.shape
+    norms = design.column_norms()
+    if not (LENGTHS[0] <= norms.min() and norms.max() <= LENGTHS[1]):
+        return 0.0
+    some = np.unique(np.linspace(0, n - 1, min(n, d + d // 4 + 64)).astype(int))
+    A = design.rows(some) / norms  # type: ignore[arg-type]
+    G = dsyrk(1.0, A.T, lower=1)
+    size, moved = float(G.diagonal().sum()), design.centre_error() / norms
+    doubt = gamma(len(some) + FEW) * size + float(design.mass.sum()) * float(moved @ moved)
+    doubt += d * gamma(d + 2) * float(G.diagonal().max())
+    np.fill_diagonal(G, G.diagonal() - SHIFT)
+    _, failed = lapack.dpotrf(G, lower=1, clean=0, overwrite_a=1)
+    return 0.0 if failed else max(0.0, SHIFT - doubt)
 
 
 # --- n × n ------------------------------------------------------------------------------

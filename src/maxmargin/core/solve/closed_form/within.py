@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.covariance import ledoit_wolf_shrinkage
 
-from ...rows.design import Design
+from ...rows.design import CENTRED_ROUNDINGS, LENGTHS, Design
+from ...rows.double_double import gamma
 
 
 class Spread(NamedTuple):
@@ -23,6 +24,16 @@ class Spread(NamedTuple):
     design: Design | None
     ridge: float
     scale: np.ndarray
+    off: float = 0.0  # how far the ridge may be off, relatively
+    blur: np.ndarray = np.zeros(1)  # how far the class means may be off, where there is no design
+    rest: np.ndarray | None = None  # what the true class means have beyond those in float64
+
+    def about_mean(self, means: np.ndarray, share: np.ndarray) -> np.ndarray:
+        """H (d, k): the class means about their mean, by differences, which do not cancel."""
+        apart = means - means[0]
+        if self.rest is not None:
+            apart = apart + (self.rest - self.rest[0])
+        return (apart - share @ apart).T
 
     def apply(self, Y) -> np.ndarray:
         """ΣY."""
@@ -40,19 +51,30 @@ def spread_within(X, codes, weight, priors, covariance, shrinkage) -> tuple[Spre
     weight = (priors / np.bincount(codes, share, k))[codes] * share
     plain = Design(X, weight, codes=codes, groups=k)
     means = plain.centres
+    # A sum of squares over all values, about centres that may be off.
+    moved, norms = plain.centre_error(), plain.column_norms()
+    off = 1.01 * gamma(plain.terms + X.shape[1] + CENTRED_ROUNDINGS)
+    off += float(plain.mass.sum() * (moved @ moved)) / max(float(norms @ norms), LENGTHS[0])
     if covariance == "none" or shrinkage == 1.0:
-        return Spread(None, _mean_variance(plain) or 1.0, one), means
+        blur = 2.0 * plain.centre_error()
+        return Spread(None, _mean_variance(plain) or 1.0, one, off, blur, plain.rest), means
     if shrinkage is None or shrinkage == 0.0:
         return _unshrunk(plain, X, codes, weight, means), means
     if shrinkage != "auto":
-        kept = Design(X, (1.0 - shrinkage) * weight, codes=codes, groups=k, centres=means)
-        return Spread(kept, shrinkage * _mean_variance(plain), one), means
+        kept = Design(
+            X, (1.0 - shrinkage) * weight, codes=codes, groups=k, centres=means, rest=plain.rest
+        )
+        kept.off = moved
+        ridge = shrinkage * _mean_variance(plain)
+        return Spread(kept, ridge, one, off, rest=plain.rest), means
     lost, target = _ledoit_wolf(X, codes, k)
     if lost.max() == 0.0:
         return _unshrunk(plain, X, codes, weight, means), means
     D = 1.0 / np.sqrt(priors @ target)
-    kept = Design(X, (1.0 - lost)[codes] * weight, codes=codes, groups=k, scale=D, centres=means)
-    return Spread(kept, 1.0, D), means
+    given = {"scale": D, "centres": means, "rest": plain.rest}
+    kept = Design(X, (1.0 - lost)[codes] * weight, codes=codes, groups=k, **given)
+    kept.off = moved
+    return Spread(kept, 1.0, D, off, rest=plain.rest), means
 
 
 def _mean_variance(design: Design) -> float:
@@ -63,11 +85,13 @@ def _unshrunk(plain: Design, X, codes, weight, means) -> Spread:
     """With fewer rows than columns Σ⁻¹ means the pseudo-inverse, of features in deviations."""
     n, d = X.shape
     if d < n:
-        return Spread(plain, 0.0, np.ones(d))
+        return Spread(plain, 0.0, np.ones(d), rest=plain.rest)
     deviation = plain.column_norms()
     D = 1.0 / np.where(deviation > 0, deviation, 1.0)
-    scaled = Design(X, weight, codes=codes, groups=len(means), scale=D, centres=means)
-    return Spread(scaled, 0.0, D)
+    given = {"scale": D, "centres": means, "rest": plain.rest}
+    scaled = Design(X, weight, codes=codes, groups=len(means), **given)
+    scaled.off = plain.centre_error()
+    return Spread(scaled, 0.0, D, rest=plain.rest)
 
 
 def _ledoit_wolf(X, codes, k) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from ....core.certify.fisher import FisherCriterion
-from ....core.rows.design import PASS_VALUES
+from ....core.rows.design import CENTRED_ROUNDINGS, PASS_VALUES
+from ....core.rows.double_double import gamma
 from ....core.solve.closed_form.discriminant import Directions, directions, recertify
 from ....core.solve.closed_form.within import Spread
 from ...parts import Block, Parts, need_weight
@@ -37,10 +38,10 @@ def solve_fisher(
 
 def check_fisher(
     parts: Parts, k: int, priors, plain: bool, shrinkage: float | str, V
-) -> FisherCriterion:
-    """The certificate of directions V, whoever found them."""
+) -> tuple[FisherCriterion, Spread, np.ndarray]:
+    """The certificate of directions V, whoever found them; the spread and the class means."""
     spread, means, share = _posed(parts, k, priors, plain, shrinkage)
-    return recertify(spread, (means - share @ means).T, share, V)
+    return recertify(spread, (means - share @ means).T, share, V), spread, means
 
 
 def _posed(parts: Parts, k: int, priors, plain: bool, shrinkage: float | str):
@@ -68,10 +69,11 @@ def _spread(design: PartsDesign, state, mass, plain: bool, shrinkage: float | st
     if not plain and not shrinkage:
         return Spread(known, 0.0, one)
     variance = float((design.column_norms() ** 2).mean())
+    off = gamma(design.terms + design.shape[1] + CENTRED_ROUNDINGS)
     if plain or shrinkage == 1.0:
-        return Spread(None, variance or 1.0, one)
+        return Spread(None, variance or 1.0, one, off, 2.0 * design.centre_error())
     design.weigh((1.0 - float(shrinkage)) * state / mass)
-    return Spread(known, float(shrinkage) * variance, one)
+    return Spread(known, float(shrinkage) * variance, one, off)
 
 
 def _ledoit_wolf(parts: Parts, centres: np.ndarray, counts) -> tuple[np.ndarray, np.ndarray]:

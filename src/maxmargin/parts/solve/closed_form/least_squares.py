@@ -159,7 +159,9 @@ class PartsDesign:
 
     def centre_error(self) -> np.ndarray:
         """How far the centres may be from the true means."""
-        length = self.reach() / np.sqrt(max(float(self.mass.min()), LENGTHS[0]))
+        # A class that shrinkage has left without weight is taken to be as wide as the others.
+        least = float(self.mass[self.mass > 0].min(initial=np.inf))
+        length = self.reach() / np.sqrt(least)
         return gamma(self.terms + CENTRED_ROUNDINGS) * length
 
     def still(self) -> np.ndarray:
