@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+torch = pytest.importorskip("torch", reason="torch is not installed: see `make test-torch`")
 
 from maxmargin import FisherDiscriminant, LeastSquaresClassifier  # noqa: E402
 

@@ -12,21 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-
-from ..labels import label_codes
-from ..validation import check_class_weight
-from .tensors import is_tensor
-
-try:
-    import torch
-except ImportError as missing:
-    raise ImportError(
-        "Tensors and device= need PyTorch, which is not installed. Install it with "
-        "pip install 'maxmargin[gpu]', or leave device out."
-    ) from missing
+import torch
 
 from ...core.rows.torch_design import TorchDesign
 from ...core.rows.torch_rows import CHUNK_VARIABLE, WIDTHS, TorchRows
+from ..labels import label_codes
+from ..validation import check_class_weight
+from .tensors import is_tensor
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,13 @@ def is_tensor(value: Any) -> bool:
 
 def wants_device(estimator: Any, X: Any) -> bool:
     """Whether a fit to X is one of torch's: X is a tensor, or a device is named."""
-    return is_tensor(X) or getattr(estimator, "device", None) is not None
+    device = getattr(estimator, "device", None)
+    if device is not None and find_spec("torch") is None:
+        raise ImportError(
+            f"device={device!r} needs PyTorch, which is not installed. Install it with "
+            "pip install 'maxmargin[gpu]', or leave device out."
+        )
+    return is_tensor(X) or device is not None
 
 
 def as_numpy(value: Any) -> Any:
