@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from ...core.types import ArrayLike, MatrixLike
 from ..left_out.known_data import data_of_fit, rows_named, stacked
-from ..validation import check_known, check_sample_weight
+from ..validation import check_known, check_sample_weight, check_weights
 
 
 def without(model: Any, rows, X: MatrixLike, y: ArrayLike, sample_weight=None) -> Any:
@@ -100,7 +100,13 @@ def _fitted(model, X, codes, weight, start) -> Any:
     vars(new).update({name: getattr(old, name) for name in names if hasattr(old, name)})
     if start is not None:
         new.alpha_ = start
-    new.set_params(warm_start=True).fit(X, y, weight)
-    if hasattr(old, "feature_names_in_"):
-        new.feature_names_in_ = old.feature_names_in_
+    new.set_params(warm_start=True)
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(old, name):
+            setattr(new, name, getattr(old, name))
+    if hasattr(new, "_fit_checked"):  # the rows have been validated
+        by_class = check_weights(new, X, codes, old.classes_, weight, new.class_weight)
+        new._fit_checked(X, old.classes_, codes, by_class)
+    else:
+        new.fit(X, y, weight)
     return new.set_params(warm_start=old.warm_start)

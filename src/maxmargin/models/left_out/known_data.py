@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ...core.certify.two_class import certify
+from ...core.problem.losses import Hinge
+from ...core.rows.rows import scores
 from ..bias_column import joined, with_ones
 from ..svm import two_class
 from ..validation import check_known
@@ -44,8 +45,12 @@ def _primal(model, X, codes, weight) -> float:
     if model._bias_column:
         model, X = joined(model), with_ones(X)
     problem = two_class.pose(model, X, codes, weight)
-    none = np.zeros(len(codes))
-    return certify(problem, model.coef_[0], float(model.intercept_[0]), none).primal
+    if problem.hard:
+        return model._recertify(X, codes, weight).primal
+    w, b = model.coef_[0], float(model.intercept_[0])
+    z = np.maximum(1.0 - problem.y * (scores(problem.rows, w) + b), 0.0)
+    losses = z if isinstance(problem.loss, Hinge) else z * z
+    return 0.5 * float(w @ w) + float(problem.c @ losses)
 
 
 def rows_named(rows, n: int) -> np.ndarray:
