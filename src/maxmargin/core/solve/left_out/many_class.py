@@ -9,7 +9,7 @@ from ...problem.problem import Problem
 from ...rows.class_products import score_chunks
 from ..contract import ClassPoint, ClassWeights
 from .answer import LeftOutScores, distance_bound, score_reach
-from .refit import optimum, refit
+from .refit import optimum, refit, ties_biases
 from .smooth import leave_out_smoothly
 
 # Biases of k classes are fixed only up to their mean.
@@ -22,6 +22,8 @@ def leave_out_classes(problem: MulticlassProblem, start: ClassPoint) -> LeftOutS
     W, b, beta = found.point
     reach = score_reach(problem.rows, bool(problem.bias), CLASS_SHIFTS)
     out = LeftOutScores.unchanged(_scores(problem, W, b), distance_bound(found.certificate) * reach)
+    if not ties_biases(problem, found.point):
+        out.tolerance[:] = np.inf
     refit(problem, found.point, np.flatnonzero(beta.any(axis=1)), reach, out)
     return out
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...certify.circulation import repair_classes
+from ...certify.circulation import repair_classes, ties_all_classes
 from ...certify.repair import repair
 from ...problem.multiclass import MulticlassProblem
 from ...problem.problem import Problem
@@ -62,4 +62,12 @@ def refit(problem: Problem | MulticlassProblem, start, rows, reach, out: LeftOut
         point = found.point
         f = x @ point.w + point.b if isinstance(point, Point) else point.W @ x + point.b
         f = f if out.scores.ndim > 1 else float(np.ravel(f)[0])
-        out.settle(i, f, distance_bound(found.certificate) * reach[i], "fitted")
+        apart = distance_bound(found.certificate) if ties_biases(problem, point) else np.inf
+        out.settle(i, f, apart * reach[i], "fitted")
+
+
+def ties_biases(problem, point) -> bool:
+    """Whether the multipliers of k classes leave their biases no choice; else nothing is told of
+    how far scores can be, for the middle of what is left is known only roughly."""
+    several = isinstance(point, ClassPoint) and bool(problem.bias)
+    return not several or bool(ties_all_classes(problem, point.beta))
