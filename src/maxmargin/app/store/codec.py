@@ -366,7 +366,8 @@ class Reader:
             raise ValueError("a centre of another width")
         if node["sparse"] and isinstance(rows, np.ndarray):
             self.budget.take(2 * rows.nbytes)  # their values other than zero are kept once more
-        like = SimpleNamespace(csr=True if node["sparse"] else None, centre=centre)
+        quick = isinstance(kernel.name, str) and kernel.name in block.INNER_PRODUCT_KERNELS
+        like = SimpleNamespace(csr=True if node["sparse"] else None, centre=centre, quick=quick)
         return block.KernelPoints(rows, kernel, like=like)
 
     def _read_model(self, node):
