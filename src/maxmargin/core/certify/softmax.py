@@ -66,6 +66,9 @@ MAX_DOUBLE_SCORES = 1 << 25
 # Roundings of an exponential and what is made of it; scores that are off by less than this leave
 # 1 − p_y of a row within this factor.
 EXP_ROUNDINGS, SMALL_SCORE_ERROR, SPARED_WRONG = 64, 0.02, 1.1
+# p_y of a row that is surely wrong is off by more than it is; −p log p is then below this times
+# what it is off by.
+LOG_UNEVEN = 40.0
 ROOT_2 = math.sqrt(2.0)
 # Classes from which on only the diagonal of the curvature is used.
 MAX_CURVATURE_CLASSES = 1500
@@ -173,10 +176,11 @@ def _certificate(
     if S.dtype != np.float64:  # rounded scores would do for p, but not for the objective
         here = _loss(problem, W, b, scored)
     uneven = (k + EXP_ROUNDINGS) * UNIT  # how far probabilities are from those they stand for
-    hidden = 2.0 * (gamma(n + 2) + uneven) * sums.multipliers
+    residual, bent = sums.residual, SPARE * sums.entropy_error
     if place is None:
         W_p, method = class_combine(problem.rows, k, steps), METHOD
         lost = SPARE * ROOT_2 * (gamma(n + 2) + uneven) * sums.pulled
+        hidden = 2.0 * (gamma(n + 2) + uneven) * sums.multipliers
         reach = float(problem.lengths.max(initial=0.0))
         swing = 2.0 * length_above(W) * reach
     else:
@@ -185,18 +189,24 @@ def _certificate(
             problem.rows, np.repeat(np.arange(n), k), np.tile(np.arange(k), n), alpha.ravel(), k,
             place,
         )  # fmt: skip
+        # Any p will do, so it is these numbers that prove, not what they were rounded from: only a
+        # row's own one, the sum of the others, is off.  The entropy is that of p within ``uneven``.
+        own, defect = alpha[np.arange(n), problem.y], SPARE * (k + 4) * UNIT
         reach, W_p, method = float(away.max(initial=0.0)), summed.W, SHARP_METHOD
-        lost = summed.lost + SPARE * uneven * float(np.abs(alpha).sum(axis=1) @ away)
+        lost = summed.lost + defect * float(own @ away)
+        residual, hidden = summed.r, summed.hidden + defect * float(own.sum())
+        doubtful = float(problem.c[own > 0.5 * problem.c].sum())
+        bent = 2.0 * bent + uneven * (abs(sums.entropy) + LOG_UNEVEN * doubtful)
         swing = 2.0 * float(np.abs(S).max(initial=0.0)) + apart
     shared = gamma(n + 2)
     rounding = Rounding(
         SPARE * here.loss_error + shared * here.loss,
-        SPARE * sums.entropy_error + shared * abs(sums.entropy),
+        bent + shared * abs(sums.entropy),
         lost, hidden, reach, SPARE * swing,
     )  # fmt: skip
     price = np.bincount(problem.y, weights=problem.c, minlength=k)
     found = Tally(
-        n, here.loss, sums.entropy, sums.multipliers, sums.residual, W_p, (0.0, 0.0, 0.0), 0.0,
+        n, here.loss, sums.entropy, sums.multipliers, residual, W_p, (0.0, 0.0, 0.0), 0.0,
         price=price, rounding=rounding,
     )  # fmt: skip
     return conclude_smooth(found, W, b, problem.bias, problem.summary(), method)
