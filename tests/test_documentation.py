@@ -34,7 +34,13 @@ MODULES = [
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples(name):
-    results = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("torch", "triton"):
+            raise
+        pytest.skip(f"{missing.name} is not installed")
+    results = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert results.failed == 0
 
 

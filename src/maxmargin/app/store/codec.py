@@ -142,7 +142,8 @@ class Writer:
         """Rows under a kernel; whether they are met as sparse rows decides how sums are rounded."""
         parts = {"rows": points.X, "kernel": points.kernel, "centre": points.centre}
         node = {name: self(value, f"{where}.{name}") for name, value in parts.items()}
-        return {"~": "points", "sparse": points.csr is not None, **node}
+        by_products = {} if points.quick == points.kernel.by_products else {"quick": points.quick}
+        return {"~": "points", "sparse": points.csr is not None, **by_products, **node}
 
     def _record(self, value, where: str) -> dict:
         names = record_fields(type(value))
@@ -366,7 +367,7 @@ class Reader:
             raise ValueError("a centre of another width")
         if node["sparse"] and isinstance(rows, np.ndarray):
             self.budget.take(2 * rows.nbytes)  # their values other than zero are kept once more
-        quick = isinstance(kernel.name, str) and kernel.name in block.INNER_PRODUCT_KERNELS
+        quick = kernel.by_products and node.get("quick", True) is True
         like = SimpleNamespace(csr=True if node["sparse"] else None, centre=centre, quick=quick)
         return block.KernelPoints(rows, kernel, like=like)
 

@@ -39,8 +39,6 @@ DENSITY_SAMPLE_ROWS = 1000
 # γ‖x − μ‖² from which distances are sums of differences: among so few rows, and among more.
 MAX_EXPONENT_OF_FEW, FEW_ROWS, MAX_EXPONENT = 1e2, 1000, 1e6
 
-INNER_PRODUCT_KERNELS = ("linear", "poly", "rbf")
-
 
 class Few(NamedTuple):
     """A few rows made ready: their values (transposed for sparse rows) and offsets."""
@@ -60,7 +58,7 @@ class KernelPoints:
         self.X, self.kernel = X, kernel
         self.cache: Any = None  # of rows of K, kept here by those who share these points
         self._ready: dict = {}
-        self.quick = isinstance(kernel.name, str) and kernel.name in INNER_PRODUCT_KERNELS
+        self.quick = kernel.by_products
         if like is None:
             self.csr = _stored(X) if self.quick else None
             self.centre = self._centre()

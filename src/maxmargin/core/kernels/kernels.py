@@ -40,6 +40,9 @@ MAX_CANCELLED_EXPONENT = 64.0
 MAX_LANCZOS_STEPS, NEGATIVE_EIGENVALUE_SHARE = 40, 1e-6
 
 
+INNER_PRODUCT_KERNELS = ("linear", "poly", "rbf")
+
+
 @dataclass(frozen=True)
 class Kernel:
     """One kernel with its parameters; ``kernel(A, B)`` is the matrix of values in float64.
@@ -53,6 +56,11 @@ class Kernel:
     degree: int = 3
     coef0: float = 1.0
     pairs: bool = True
+
+    @property
+    def by_products(self) -> bool:
+        """Whether its values follow from inner products of rows."""
+        return isinstance(self.name, str) and self.name in INNER_PRODUCT_KERNELS
 
     @property
     def precomputed(self) -> bool:

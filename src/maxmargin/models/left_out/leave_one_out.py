@@ -42,7 +42,7 @@ def leave_one_out(
     >>> X, y = load_iris(return_X_y=True)
     >>> model = LinearSVM().fit(X[50:], y[50:])
     >>> print(f"{leave_one_out(model, X[50:], y[50:]).error:.0%}")
-    5%
+    3%
     """
     check_is_fitted(model)
     leave_out = _way_of(model)
