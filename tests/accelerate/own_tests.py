@@ -43,7 +43,9 @@ def outcomes(names: list[str], plain: bool) -> tuple[dict[str, str], dict[str, i
     """Of every test that ran: passed, failed or skipped; and who solved how many fits."""
     with tempfile.TemporaryDirectory() as folder:
         told = Path(folder) / "outcomes"
-        environment = os.environ | {
+        # Of a worker of our own tests, too: it must not take itself for one of theirs.
+        ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        environment = ours | {
             "MAXMARGIN_OUTCOMES": str(told),
             "MAXMARGIN_PLAIN": "1" if plain else "",
             "PYTHONPATH": os.pathsep.join([str(HERE.parents[1]), os.environ.get("PYTHONPATH", "")]),

@@ -133,6 +133,8 @@ def test_a_large_kernel_system_in_float32_and_back():
     y = rng.integers(0, 3, 600)
     ours = KernelRidgeClassifier(0.5, gamma=0.3).fit(X, y)
     assert ours.certificate_.factorisation == "Cholesky in float32"
-    assert ours.certificate_.holds(1e-11)
+    assert ours.certificate_.holds(1e-10)
+    # What is left of it is the bound on the rounding of its own evaluation.
+    assert ours.certificate_.relative_residual - ours.certificate_.rounding <= 1e-11
     theirs = TheirKernelRidge(alpha=0.5, kernel="rbf", gamma=0.3).fit(X, np.eye(3)[y])
     np.testing.assert_allclose(ours.decision_function(X), theirs.predict(X), atol=1e-9)

@@ -30,7 +30,14 @@ class Certified:
             raise AttributeError(
                 f"{type(self).__name__!r} object has no attribute 'certificate_'"
             ) from None
-        return found.of(lambda: witness(self)) if hasattr(found, "of") else found
+        if not hasattr(found, "of"):
+            return found
+        model = self._proved()
+        return found.of(lambda: witness(model))
+
+    def _proved(self) -> Any:
+        """The model as a certificate may hold on to it."""
+        return self
 
     @certificate_.setter
     def certificate_(self, found: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing, nullcontext
+from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -93,6 +94,10 @@ class OnDask:
         """Futures stay with the client; a copy of the model starts afresh."""
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_kept"}
+
+    def _proved(self) -> Any:
+        """A copy: a certificate somebody keeps must not keep rows on the cluster."""
+        return copy(self) if "_kept" in vars(self) else self
 
     def plain(self) -> Any:
         """The estimator of ``maxmargin`` that this one is on a cluster, as fitted.
