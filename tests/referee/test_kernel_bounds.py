@@ -107,3 +107,12 @@ def test_ten_badly_scaled_rows_end():
     X *= 10.0 ** np.array([-8, -3, 2, 8])
     with pytest.warns(ConvergenceWarning, match="no more progress"):
         KernelSVM(kernel="poly", gamma=1.0, max_seconds=60).fit(X, y)
+
+
+def test_a_row_far_out_under_a_polynomial_ends():
+    """Kernel values from 1 to 1e42: pair steps gain less than rounding, for ever if allowed to."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((12, 3)), (rng.random(12) < 0.5).astype(int)
+    X[0] *= 1e7
+    with pytest.warns(ConvergenceWarning, match="no more progress"):
+        KernelSVM(kernel="poly", gamma=1.0, C=10.0, max_seconds=60.0).fit(X, y)

@@ -29,8 +29,9 @@ BLOCK_TOL_SHARE = 0.1
 MAX_BLOCK_STEPS = 100_000
 # Violation, relative to the scores, at which rounding leaves nothing to gain.
 VIOLATION_ROUNDING = 1e-14
-# Blocks after which a dual that has not risen, but for this share, will not.
-MAX_IDLE_BLOCKS, DUAL_ROUNDING = 200, 1e-14
+# Blocks after which a dual that has not risen, but for these shares of itself and of the gap, will
+# not.
+MAX_IDLE_BLOCKS, DUAL_ROUNDING, MIN_GAP_SHARE = 200, 1e-14, 1e-8
 
 
 @dataclass
@@ -101,7 +102,8 @@ class _Blocks(WorkingSet):
         primal, dual = self.point.bounds(self.problem)
         self.monitor.record(primal, dual)
         # A block raises the dual, but for rounding; one of all rows needs few others after it.
-        gained = dual > self.best + DUAL_ROUNDING * abs(dual)
+        least = max(DUAL_ROUNDING * abs(dual), MIN_GAP_SHARE * (primal - dual))
+        gained = dual > self.best + least
         whole = len(self.block) == np.count_nonzero(self.problem.c)
         self.idle = 0 if gained and not whole else self.idle + 1
         self.best = max(self.best, dual)
