@@ -111,8 +111,9 @@ def _polynomial_error(points, index, size, others, summed: float) -> np.ndarray:
     if kernel.name == "poly":
         p, scale, shift = kernel.degree, kernel.gamma, kernel.coef0
     each = p * gamma(points.X.shape[1] + FEW) + summed
-    own, theirs = others.sizes**p, points.sizes[index] ** p
-    whole = own[:, None] * scale**p * (theirs @ size) + shift**p * size.sum(axis=0)
+    root = np.sqrt(abs(scale))  # of each side its share: γ and lengths may be far from one
+    own, theirs = (root * others.sizes) ** p, (root * points.sizes[index]) ** p
+    whole = own[:, None] * (theirs @ size) + np.float64(abs(shift)) ** p * size.sum(axis=0)
     return 2.0 ** (p - 1) * 1.01 * each * whole
 
 

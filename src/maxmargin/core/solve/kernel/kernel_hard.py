@@ -62,6 +62,8 @@ class KernelMargin(HardMargin):
         """From the heaviest multipliers."""
         problem, alpha = self.problem, np.abs(point.beta)
         support = np.flatnonzero(alpha)
+        if len(support) == 0:
+            return None
         support = np.sort(support[np.argsort(-alpha[support], kind="stable")[:MAX_PROOF_VECTORS]])
         y, c = problem.y[support], problem.c[support]
         flat = Problem(DenseRows(centred_features(problem.rows, support)), y, c, Hinge())
