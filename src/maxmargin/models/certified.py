@@ -35,10 +35,6 @@ class Certified:
         model = self._proved()
         return found.of(lambda: witness(model))
 
-    def _proved(self) -> Any:
-        """The model as a certificate may hold on to it."""
-        return self
-
     @certificate_.setter
     def certificate_(self, found: Any) -> None:
         self.__dict__["certificate_"] = found
@@ -46,6 +42,10 @@ class Certified:
     @certificate_.deleter
     def certificate_(self) -> None:
         del self.__dict__["certificate_"]
+
+    def _proved(self) -> Any:
+        """The model as a certificate may hold on to it."""
+        return self
 
     # Notebooks show scikit-learn's diagram, and below it what is proved.
     def _repr_html_inner(self) -> str:

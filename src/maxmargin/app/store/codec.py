@@ -367,7 +367,7 @@ class Reader:
             raise ValueError("a centre of another width")
         if node["sparse"] and isinstance(rows, np.ndarray):
             self.budget.take(2 * rows.nbytes)  # their values other than zero are kept once more
-        quick = kernel.by_products and node.get("quick", True) is True
+        quick = getattr(kernel, "by_products", False) and node.get("quick", True) is True
         like = SimpleNamespace(csr=True if node["sparse"] else None, centre=centre, quick=quick)
         return block.KernelPoints(rows, kernel, like=like)
 
