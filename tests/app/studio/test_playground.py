@@ -146,7 +146,9 @@ def test_undo_and_redo_go_by_gestures(page):
 
 
 def test_points_obey_the_keyboard(page):
-    page.locator("#plane .point").first.focus()
+    page.focus("#clear")
+    page.keyboard.press("Tab")  # by Tab and not by focus(): no group stands before the points
+    assert page.evaluate("document.activeElement.dataset.place") == "0"
     before = points(page)
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Shift+ArrowUp")
@@ -165,6 +167,18 @@ def test_points_obey_the_keyboard(page):
     assert len(points(page)) == len(before)
     label = page.evaluate("document.activeElement.getAttribute('aria-label')")
     assert label.startswith(f"Point {len(before) - 1}, class left, at ")
+
+
+def test_an_empty_picture_is_drawn_on_by_keys(page):
+    page.click("#clear")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "plane"
+    page.keyboard.press("a")
+    page.keyboard.press("Shift+ArrowRight")
+    assert len(points(page)) == 1
+    assert page.evaluate("document.activeElement.dataset.place") == "0"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "method"
 
 
 def test_nothing_jumps_while_dragging(page):

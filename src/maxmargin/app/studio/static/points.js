@@ -5,7 +5,8 @@ import { outline, paint } from "./scene.js";
 
 export const MARKERS = ["circle", "square", "triangle", "diamond", "cross"];
 const RADIUS = 5.5;
-const HIT = 13; // what a finger can hit
+const HIT = 13; // what a mouse hits without aiming
+const FINGER = 22; // half a thumb: the nearest point within it is meant
 const KINDS = { margin: "on the margin", inside: "inside the margin", misclassified: "misclassified" };
 
 function element(point, place) {
@@ -24,7 +25,9 @@ export class PointLayer {
     plane.svg.addEventListener("pointerup", (event) => this.release(event));
     plane.svg.addEventListener("pointercancel", (event) => this.release(event));
     plane.svg.addEventListener("keydown", (event) => this.key(event));
-    plane.points.addEventListener("focusin", (event) => this.rove(event.target));
+    // On the element around the picture: Chromium puts whatever in an SVG listens for focus into
+    // the order of Tab, and the keyboard would end on a group instead of a point.
+    plane.svg.parentElement.addEventListener("focusin", (event) => this.rove(event.target.closest(".point")));
   }
 
   draw(points, kinds = this.kinds) {
@@ -38,6 +41,8 @@ export class PointLayer {
       const kind = KINDS[kinds?.[place]];
       node.setAttribute("aria-label", `Point ${place}, class ${this.labels()[point[2]]}, at ${point[0]}, ${point[1]}${kind ? ", " + kind : ""}`);
     });
+    // Without points the picture itself is the stop of Tab, for A adds one.
+    if (points.length) this.plane.svg.removeAttribute("tabindex"); else this.plane.svg.setAttribute("tabindex", 0);
     this.points = points;
     this.kinds = kinds;
     if (!same && focused !== null && points.length) this.focus(Math.min(focused, points.length - 1));
@@ -49,12 +54,23 @@ export class PointLayer {
 
   // Only one point is in the order of Tab; N and P go on from there.
   rove(target) {
+    if (!target) return;
     for (const node of this.plane.points.children) node.setAttribute("tabindex", node === target ? 0 : -1);
+  }
+
+  // The point under a mouse, or the one nearest to a finger.
+  meant(event) {
+    if (event.pointerType !== "touch") return event.target.closest(".point");
+    const frame = this.plane.svg.getBoundingClientRect();
+    const [x, y] = [event.clientX - frame.left, event.clientY - frame.top];
+    const away = this.points.map((point) => Math.hypot(this.plane.px(point[0]) - x, this.plane.py(point[1]) - y));
+    const nearest = Math.min(...away);
+    return nearest <= FINGER ? this.plane.points.children[away.indexOf(nearest)] : null;
   }
 
   press(event) {
     if (event.button !== 0) return;
-    const node = event.target.closest(".point");
+    const node = this.meant(event);
     const tool = this.tool();
     if (!node) {
       if (tool === "draw" && this.plane.inside(event.clientX, event.clientY)) {
