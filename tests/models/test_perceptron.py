@@ -8,6 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron as TheirPerceptron
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -158,6 +160,21 @@ def test_pocket_is_the_best_pass(k):
     assert pocket.certificate_.wrong == (pocket.predict(X) != y).sum()
     signed = pocket.alpha_ * (2 * y - 1) @ X if k == 2 else pocket.alpha_.T @ X
     assert np.array_equal(np.atleast_2d(signed), pocket.coef_)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("power", [-565, 531])
+def test_products_that_underflow_or_overflow_lose_no_sign(k, power):
+    """Rows of size 1e-170 or 1e160: the run of rows of size one, a power of two away."""
+    X, y = make_blobs(30, 3, centers=k, random_state=3)
+    X /= 16.0
+    small = Perceptron("cycle", fit_intercept=False, max_passes=40)
+    ordinary = clone(small).fit(X, y)
+    extreme = small.fit(np.ldexp(X, power), y)
+    assert extreme.updates_ == ordinary.updates_ > 0
+    assert extreme.certificate_.wrong == ordinary.certificate_.wrong
+    np.testing.assert_array_equal(extreme.coef_, np.ldexp(ordinary.coef_, power))
+    np.testing.assert_array_equal(extreme.predict(np.ldexp(X, power)), ordinary.predict(X))
 
 
 def test_random_state_determines_the_run():

@@ -13,10 +13,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...core.certify.mistakes import PerceptronCertificate
 from ...core.rows.rows import as_rows, scores
-from ...core.solve.perceptron.linear_perceptron import NO_LOG, LinearLearner, fresh_weights
+from ...core.solve.perceptron.linear_perceptron import (
+    NO_LOG,
+    LinearLearner,
+    audit_weights,
+    fresh_weights,
+    power_for,
+    row_power,
+)
 from ...core.solve.perceptron.passes import Halt, Run, run_passes
 from ...core.solve.perceptron.trace import trace_from
-from ...core.solve.perceptron.updates import PerceptronWeights, Rule, audit
+from ...core.solve.perceptron.updates import PerceptronWeights, Rule
 from ...core.types import ArrayLike, MatrixLike
 from ..calibration.mixin import Calibrated
 from ..certified import Certified
@@ -242,8 +249,9 @@ class Perceptron(Calibrated, Certified, ClassifierMixin, BaseEstimator):
         rule = self._rule(classes, classes[codes] if self.class_weight == "balanced" else None)
         size = n if self.batch_size == "all" else min(n, self.batch_size)
         return LinearLearner(
-            rows, codes, rule, size, weights, alpha, self.order != "cycle", clock, self.trace
-        )
+            rows, codes, rule, size, weights, alpha, self.order != "cycle", clock, self.trace,
+            power=row_power(rows),
+        )  # fmt: skip
 
     def _stream_learner(self, X, classes, codes) -> LinearLearner:
         """The learner of the last call if nothing was set anew since, else one checked afresh."""
@@ -318,7 +326,7 @@ class Perceptron(Calibrated, Certified, ClassifierMixin, BaseEstimator):
         """Everything fit says about its training set, recomputed with the weights kept."""
         n, k = len(learner.codes), len(self.classes_)
         W, b = self.coef_.astype(np.float64), self.intercept_.astype(np.float64)
-        wrong, violating, loss, squared = audit(
+        wrong, violating, loss, squared = audit_weights(
             learner.rows, learner.codes, learner.rule.margin, W, b
         )
         self.alpha_ = learner.alpha[:, 0] if k == 2 else learner.alpha
@@ -347,14 +355,19 @@ class Perceptron(Calibrated, Certified, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """w·x + b: (n,) for two classes, positive for ``classes_[1]``; otherwise (n, k)."""
         check_is_fitted(self)
-        rows = as_rows(check_rows(self, X, reset=False))
+        return np.ldexp(self._long_scores(X), -power_for(self.coef_))
+
+    def _long_scores(self, X: MatrixLike) -> np.ndarray:
+        """Scores times a power of two, with which no product of very small weights underflows."""
+        rows, p = as_rows(check_rows(self, X, reset=False)), power_for(self.coef_)
         W, b = self.coef_.astype(np.float64), self.intercept_.astype(np.float64)
-        F = np.column_stack([scores(rows, w) for w in W]) + b
+        F = np.column_stack([scores(rows, w) for w in np.ldexp(W, p)]) + np.ldexp(b, p)
         return F[:, 0] if len(self.classes_) == 2 else F
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """The class of the highest score, the smaller label on a tie."""
-        F = self.decision_function(X)
+        check_is_fitted(self)
+        F = self._long_scores(X)
         return self.classes_[(F > 0).astype(int) if F.ndim == 1 else F.argmax(axis=1)]
 
     def _in_words(self) -> tuple[str, str]:

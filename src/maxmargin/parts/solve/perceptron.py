@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.rows.rows import as_rows
-from ...core.solve.perceptron.linear_perceptron import LinearLearner
-from ...core.solve.perceptron.updates import PerceptronWeights, Rule, audit
+from ...core.solve.perceptron.linear_perceptron import LinearLearner, audit_weights, row_power
+from ...core.solve.perceptron.updates import PerceptronWeights, Rule
 from ..parts import Block
 
 
@@ -82,7 +82,9 @@ def _pass(block: Block, state, carry: Carry, number: int, rule: Rule, seed: int 
     own = PerceptronWeights(*(np.array(array) for array in carry.weights))
     alpha = np.zeros((n, len(own.W)), dtype=np.int64)
     far = seed is not None
-    learner = LinearLearner(as_rows(block.X), block.y, rule, 1, own, alpha, far, carry.clock)
+    rows = as_rows(block.X)
+    learner = LinearLearner(rows, block.y, rule, 1, own, alpha, far, carry.clock)
+    learner.power = row_power(rows)
     order = np.arange(n)
     if seed is not None:
         order = np.random.default_rng([seed, number]).permutation(n)
@@ -91,4 +93,4 @@ def _pass(block: Block, state, carry: Carry, number: int, rule: Rule, seed: int 
 
 
 def _audit(block: Block, state, margin: float, W, b):
-    return state, audit(as_rows(block.X), block.y, margin, W, b)
+    return state, audit_weights(as_rows(block.X), block.y, margin, W, b)
