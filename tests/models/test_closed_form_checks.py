@@ -13,9 +13,11 @@ from maxmargin import (
     KernelRidge,
     KernelRidgeClassifier,
     LeastSquaresClassifier,
+    LinearUnit,
     PolarBasis,
     PolynomialBasis,
     QuadraticBasis,
+    QuadraticDiscriminant,
     RadialBasis,
 )
 
@@ -28,6 +30,8 @@ from maxmargin import (
         FisherDiscriminant(),
         FisherDiscriminant(covariance="none", threshold="midpoint"),
         FisherDiscriminant(shrinkage=0.2),
+        QuadraticDiscriminant(shrinkage=0.1),
+        LinearUnit(tol=1e-2),
         KernelRidge(),
         KernelRidge(alphas=[0.5], kernel="poly"),
         KernelRidgeClassifier(),

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
-from maxmargin import QuadraticDiscriminant
+from maxmargin import QuadraticDiscriminant, verify
 
 X, Y = load_iris(return_X_y=True)
 
@@ -39,8 +39,41 @@ def test_shrinkage_makes_an_inverse_and_the_certificate_knows_it():
     assert model.certificate_.holds(1e-9)
     assert model.score(flat, Y) > 0.95
     model.covariances_[0] *= 2.0
-    model._roots = [np.linalg.cholesky(S) for S in model.covariances_]
-    assert not model._certify(flat, Y).holds(1e-3)
+    assert not verify(model, flat, Y).holds(1e-3)
+
+
+def minus_log_likelihood(model, X, y):
+    total = 0.0
+    for c, (m, S) in enumerate(zip(model.means_, model.covariances_, strict=True)):
+        Z = X[y == c] - m
+        quadratic = np.einsum("ij,jk,ik->i", Z, np.linalg.inv(S), Z)
+        total += (0.5 * (quadratic + np.linalg.slogdet(S)[1]) - np.log(model.priors_[c])).sum()
+    return total / len(y)
+
+
+def test_the_certificate_is_the_likelihood_that_is_missing():
+    model = QuadraticDiscriminant().fit(X, Y)
+    best = minus_log_likelihood(model, X, Y)
+    assert 0 <= model.certificate_.excess < 1e-12
+    rng = np.random.default_rng(0)
+    model.means_ = model.means_ + 0.01 * rng.standard_normal(model.means_.shape)
+    model.covariances_ = model.covariances_ * 1.1
+    model.priors_ = np.array([0.3, 0.3, 0.4])
+    found = verify(model, X, Y)
+    assert found.excess == pytest.approx(minus_log_likelihood(model, X, Y) - best, rel=1e-9)
+    assert not found.holds(1e-3)
+
+
+def test_a_row_of_weight_two_is_a_row_twice():
+    counts = np.tile([1, 2, 3], 50)
+    weighted = QuadraticDiscriminant().fit(X, Y, counts)
+    repeated = QuadraticDiscriminant().fit(np.repeat(X, counts, axis=0), np.repeat(Y, counts))
+    np.testing.assert_allclose(weighted.covariances_, repeated.covariances_, rtol=1e-12)
+    np.testing.assert_allclose(weighted.priors_, repeated.priors_, rtol=1e-12)
+    assert verify(weighted, X, Y, counts).holds(1e-10)
+    assert not verify(weighted, X, Y).holds(1e-3)
+    with pytest.raises(ValueError, match="The 0 rows of class"):
+        verify(weighted, X[:100], Y[:100])
 
 
 @pytest.mark.parametrize(

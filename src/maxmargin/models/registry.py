@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 RIDGE_ALPHAS = [10.0 ** (half / 2) for half in range(-8, 9)]
 # Rows up to which kernel ridge regression, of cost n³, is worth trying.
 MAX_KERNEL_RIDGE_ROWS = 5_000
+# Columns up to which a covariance for every class, k d² numbers, is worth trying.
+MAX_GAUSSIAN_COLUMNS = 200
 
 
 class Home(NamedTuple):
@@ -36,7 +38,9 @@ ESTIMATORS: dict[str, Home] = {
     ),
     "LeastSquaresClassifier": Home("models.regression.least_squares"),
     "FisherDiscriminant": Home("models.regression.fisher"),
+    "QuadraticDiscriminant": Home("models.regression.quadratic_discriminant"),
     "Perceptron": Home("models.perceptron.perceptron"),
+    "LinearUnit": Home("models.perceptron.linear_unit"),
     "KernelPerceptron": Home("models.perceptron.kernel_perceptron"),
     "KernelSVM": Home("models.kernel.kernel_svm", "models.tune.kernel_svm_cv"),
     "KernelRidge": Home("models.kernel.kernel_ridge"),
@@ -45,6 +49,7 @@ ESTIMATORS: dict[str, Home] = {
     "LabelRanker": Home("models.ranking.label_ranker"),
     "OneVsRest": Home("models.reduction.one_vs_rest"),
     "OneVsOne": Home("models.reduction.one_vs_one"),
+    "ConstantLabel": Home("models.reduction.multilabel"),
 }
 
 
@@ -122,6 +127,11 @@ METHODS: dict[str, Method] = {
         Method("least-squares", "LeastSquaresClassifier", C="alpha"),
         Method("fisher", "FisherDiscriminant", C=None, compared={"shrinkage": "auto"},
                suits=lambda shape: not shape.sparse),
+        Method("quadratic", "QuadraticDiscriminant", C=None, compared={"shrinkage": 0.1},
+               suits=lambda shape: not shape.sparse and shape.columns <= MAX_GAUSSIAN_COLUMNS),
+        # Its minimum is that of least squares; it is for those who want to see the way there.
+        Method("linear-unit", "LinearUnit", C=None, weights=False,
+               fixed={"max_passes": 10_000, "random_state": 0}, suits=lambda shape: False),
         Method("kernel-svm", "KernelSVM", kernel=True),
         Method("kernel-ridge", "KernelRidgeClassifier", C="alpha", kernel=True,
                suits=lambda shape: shape.rows <= MAX_KERNEL_RIDGE_ROWS),

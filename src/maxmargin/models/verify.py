@@ -27,8 +27,8 @@ def verify(
     always that of the model's own weights.  Multipliers are those stored with the model, and
     otherwise rebuilt from the margins; where they prove less than the model's ``tol``, those of a
     ``LinearSVM`` are sought by solving from there.  Of a closed form (least squares, Fisher,
-    kernel ridge) it recomputes the residual of the equations, on the training rows only for a
-    kernel.
+    kernel ridge, Gaussians) and of the linear unit it recomputes the residual of the equations, on
+    the training rows only for a kernel.
 
     Examples
     --------

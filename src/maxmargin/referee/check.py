@@ -67,6 +67,7 @@ _CHECKS = {
     "LabelRanker": machines.label_ranker,
     "LogisticRegression": formulas.logistic,
     "LeastSquaresClassifier": formulas.least_squares,
+    "LinearUnit": formulas.least_squares,
     "KernelRidge": formulas.kernel_ridge,
     "KernelRidgeClassifier": formulas.kernel_ridge,
     "FisherDiscriminant": formulas.fisher,

@@ -60,7 +60,8 @@ def _targets(codes, k: int) -> list[list[Fraction]]:
 def least_squares(model, X, y, sample_weight, slack, seconds) -> Report:
     codes, free = codes_of(model, y), bool(model.fit_intercept)
     s = rationals(row_weights(model, codes, sample_weight))
-    rows, T, alpha = matrix(X), _targets(codes, len(model.classes_)), Fraction(float(model.alpha_))
+    rows, T = matrix(X), _targets(codes, len(model.classes_))
+    alpha = Fraction(float(getattr(model, "alpha_", 0.0)))  # the linear unit has no ridge
     b = rationals(model.intercept_) if free else [ZERO] * len(T[0])
     value = closed.ridge_value(rows, T, s, alpha, matrix(model.coef_), b)
     return _judge_equations(model, value, closed.ridge_minimum(rows, T, s, alpha, free), slack)

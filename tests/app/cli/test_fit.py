@@ -176,6 +176,8 @@ METHODS = {
     "logistic": [],
     "least-squares": [],
     "fisher": [],
+    "quadratic": [],
+    "linear-unit": [],
     "perceptron": [],
     "kernel-ridge": ["--kernel", "poly"],
     "kernel-perceptron": [],

@@ -35,6 +35,8 @@ def fresh_models():
     yield mm.KernelRidge(1e-3, gamma=1.0).fit(X, np.sin(X))
     yield mm.LeastSquaresClassifier(alphas=[0.1, 1.0]).fit(X, LABELS)
     yield mm.FisherDiscriminant().fit(X, LABELS)
+    yield mm.QuadraticDiscriminant(shrinkage=0.1).fit(X, LABELS)
+    yield mm.LinearUnit(max_passes=5, trace=True).fit(X, LABELS)
     yield mm.PairwiseRanker().fit(X, [(0, 1), (1, 2), (5, 3)])
     table = {
         "city": [f"city {i % 20}" for i in range(40)],

@@ -23,12 +23,18 @@ CLASSIFIERS = {
     "logistic": mm.LogisticRegression(),
     "least squares": mm.LeastSquaresClassifier(alphas=[0.1, 1.0]),
     "fisher": mm.FisherDiscriminant(),
+    "quadratic": mm.QuadraticDiscriminant(),
+    "linear unit": mm.LinearUnit(batch_size=7, max_passes=3, trace=True),
     "perceptron": mm.Perceptron(max_passes=5, average=True),
     "kernel perceptron": mm.KernelPerceptron("poly", degree=2, max_passes=5),
     "kernel ridge": mm.KernelRidgeClassifier(0.1),
     "one against rest": mm.OneVsRest(mm.LinearSVM(), unknown="nobody's"),
     "one against one": mm.OneVsOne(mm.LogisticRegression()),
 }
+
+
+# Duels of two classes are one, and a Gaussian is fitted to dense rows.
+DENSE_OR_MANY = ("svm pairs", "quadratic")
 
 
 def again(model, tmp_path):
@@ -64,7 +70,7 @@ def test_three_classes(name, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name != "svm pairs"])
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name not in DENSE_OR_MANY])
 def test_two_classes_in_sparse_float32(name, tmp_path):
     X = sparse.csr_matrix(X3[TWO].astype(np.float32))
     model = CLASSIFIERS[name].fit(X, Y3[TWO])
@@ -111,6 +117,14 @@ def test_rankers(tmp_path):
     labels = mm.LabelRanker(C=10.0).fit([[0.0], [1.0], [2.0]], likes)
     other = again(labels, tmp_path)
     assert labels.rank([[-1.0], [4.0]]).tolist() == other.rank([[-1.0], [4.0]]).tolist()
+
+
+def test_a_label_that_nobody_has_or_everybody(tmp_path):
+    labels = np.column_stack([Y3 == 1, np.zeros(len(Y3)), np.ones(len(Y3))]).astype(int)
+    model = mm.OneVsRest(mm.LeastSquaresClassifier()).fit(X3, labels)
+    other = again(model, tmp_path)
+    same(model, other, X3)
+    assert other.predict(X3)[:, 1:].tolist() == [[0, 1]] * len(X3)
 
 
 def test_kernel_regression(tmp_path):

@@ -55,6 +55,7 @@ def how_sure(model, proved: bool) -> list:
         "Certificate": _gap,
         "NormalEquations": _equations,
         "FisherCriterion": _criterion,
+        "GaussianFit": _gaussians,
         "PerceptronCertificate": _counted,
     }.get(type(certificate).__name__, _plain)
     return tell(certificate, proved)
@@ -134,6 +135,19 @@ def _criterion(certificate, proved: bool) -> list:
             "the classes have no spread and J has no bound; consider shrinkage."
         )
     return [_claim(claim, proved), rank]
+
+
+def _gaussians(certificate, proved: bool) -> list:
+    claim = (
+        "No other means and covariances give the training rows a log-likelihood higher by more "
+        f"than {tiny(certificate.excess)} a row, recomputed from the data in double precision."
+    )
+    meaning = (
+        "These are the Gaussians that fit the rows best; whether the classes are Gaussian at all "
+        "is another question, which errors on new rows answer. The worst condition number of a "
+        f"covariance is {certificate.condition:.1e}."
+    )
+    return [_claim(claim, proved), paragraph(meaning)]
 
 
 def _counted(certificate, proved: bool) -> list:

@@ -24,7 +24,8 @@ from .onnx_bases import basis_nodes
 from .onnx_probabilities import calibrated, probability_nodes
 
 LINEAR_MODELS = (
-    "LinearSVM", "LogisticRegression", "LeastSquaresClassifier", "FisherDiscriminant", "Perceptron"
+    "LinearSVM", "LogisticRegression", "LeastSquaresClassifier", "FisherDiscriminant", "Perceptron",
+    "LinearUnit",
 )  # fmt: skip
 # Labels of these kinds become words; the others whole numbers.
 STRING_DTYPE_KINDS = "UOb"

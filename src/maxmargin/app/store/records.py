@@ -15,6 +15,7 @@ RECORDS = {
     "Certificate": "core.certify.certificate",
     "NormalEquations": "core.certify.normal_equations",
     "FisherCriterion": "core.certify.fisher",
+    "GaussianFit": "models.regression.gaussian_fit",
     "Separation": "core.certify.separability",
     "PerceptronCertificate": "core.certify.mistakes",
     "MistakeBound": "core.certify.mistakes",

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from ...core.certify.normal_equations import NormalEquations
 from ...core.types import ArrayLike, MatrixLike
 from ..certified import Certified
 from ..fitting import linear_scores
@@ -21,6 +22,8 @@ from ..validation import all_or_nothing, at_least_zero, check_training, one_of, 
 
 # An error this many times the first one is no detour: the steps grow.
 DIVERGED = 1e6
+# A pass that changes E by a smaller share of it changes nothing that float64 can tell.
+NO_CHANGE = 1e-15
 # Sizes up to which the largest singular value is found by a full factorisation.
 SMALL_SIDE = 200
 
@@ -43,8 +46,9 @@ class LinearUnit(Certified, ClassifierMixin, BaseEstimator):
     order : {"cycle", "shuffle"}, default="cycle"
         "shuffle" permutes the rows before every pass.
     max_passes : int, default=1000
-    tol : float, default=1e-9
-        Stop once a pass lowers E by less than this share of it, or E is zero.
+    tol : float, default=1e-4
+        Stop once the normal equations hold to this, relative to features and targets, as the
+        certificate then proves; or once E is zero or no longer changes.
     fit_intercept : bool, default=True
     trace : bool, default=False
         Keep the weights after every pass in ``path_``: (passes + 1, outputs, d + 1), bias last.
@@ -54,7 +58,8 @@ class LinearUnit(Certified, ClassifierMixin, BaseEstimator):
     ----------
     coef_, intercept_ : (k, d) and (k,); with two classes (1, d) and (1,)
     errors_ : E before the first pass and after each
-    n_iter_ : passes;  stopping_ : "no error", "small change", "max_passes" or "diverged"
+    n_iter_ : passes
+    stopping_ : "equations hold", "no error", "no change", "max_passes" or "diverged"
     learning_rate_, stable_below_ : η as used, and 2/λ
     certificate_ : NormalEquations, recomputed from the data
     classes_, n_features_in_, feature_names_in_
@@ -67,7 +72,15 @@ class LinearUnit(Certified, ClassifierMixin, BaseEstimator):
     (['low', 'high'], True)
     """
 
-    _stored = LINEAR | {"certificate_": "NormalEquations"}
+    _stored = LINEAR | {
+        "certificate_": "NormalEquations",
+        "errors_": "list",
+        "n_iter_": "count",
+        "stopping_": "text",
+        "learning_rate_": "number",
+        "stable_below_": "number",
+        "path_": "float p m e",
+    }
 
     def __init__(
         self,
@@ -76,7 +89,7 @@ class LinearUnit(Certified, ClassifierMixin, BaseEstimator):
         batch_size: int | str = "all",
         order: str = "cycle",
         max_passes: int = 1000,
-        tol: float = 1e-9,
+        tol: float = 1e-4,
         fit_intercept: bool = True,
         trace: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -100,7 +113,7 @@ class LinearUnit(Certified, ClassifierMixin, BaseEstimator):
             batch = self._check_batch(X.shape[0])
             self.learning_rate_ = self._rate(X, batch)
             self._descend(X, T, batch)
-            self.certificate_ = self._judged(X, codes)
+            self.certificate_ = self._recertify(X, codes, np.ones(X.shape[0]))
         if self.stopping_ in ("max_passes", "diverged"):
             self._warn()
         return self
@@ -126,10 +139,11 @@ class LinearUnit(Certified, ClassifierMixin, BaseEstimator):
 
     def _descend(self, X, T, batch: int) -> None:
         rng = check_random_state(self.random_state)
-        n, eta = X.shape[0], self.learning_rate_
+        n, eta, slope = X.shape[0], self.learning_rate_, _Slope(X, T, bool(self.fit_intercept))
         W, b = np.zeros((T.shape[1], X.shape[1])), np.zeros(T.shape[1])
-        path, self.errors_, self.stopping_ = [_flat(W, b)], [_error(X, T, W, b)], "max_passes"
+        path, self.errors_, self.stopping_ = [_flat(W, b)], [_error(T)], "max_passes"
         best = (self.errors_[0], W, b)
+        self.__dict__.pop("path_", None)
         for _ in range(self.max_passes):
             order = rng.permutation(n) if self.order == "shuffle" else np.arange(n)
             for begin in range(0, n, batch):
@@ -137,10 +151,11 @@ class LinearUnit(Certified, ClassifierMixin, BaseEstimator):
                 off = T[rows] - (X[rows] @ W.T + b)
                 W = W + eta * (off.T @ X[rows])
                 b = b + eta * off.sum(axis=0) if self.fit_intercept else b
-            self.errors_.append(_error(X, T, W, b))
+            off = T - (X @ W.T + b)
+            self.errors_.append(_error(off))
             path.append(_flat(W, b))
             best = min(best, (self.errors_[-1], W, b), key=lambda found: found[0])
-            if told := self._ended():
+            if told := self._ended(off, slope):
                 self.stopping_ = told
                 break
         self.n_iter_ = len(self.errors_) - 1
@@ -148,21 +163,23 @@ class LinearUnit(Certified, ClassifierMixin, BaseEstimator):
         if self.trace:
             self.path_ = np.array(path)
 
-    def _ended(self) -> str | None:
+    def _ended(self, off, slope: _Slope) -> str | None:
         """Why to stop after the last pass, if there is a reason."""
         before, now = self.errors_[-2:]
         if not now < DIVERGED * max(self.errors_[0], np.finfo(float).tiny):
             return "diverged"
         if now == 0.0:
             return "no error"
-        return "small change" if abs(before - now) <= self.tol * now else None
+        if abs(before - now) <= NO_CHANGE * now:
+            return "no change"
+        return "equations hold" if slope(off) <= self.tol else None
 
-    def _judged(self, X, codes):
+    def _recertify(self, X, codes, weight) -> NormalEquations:
         """The certificate of least squares for these weights, recomputed from the data."""
         judge = LeastSquaresClassifier(fit_intercept=self.fit_intercept)
         judge.classes_, judge.alpha_ = self.classes_, 0.0
         judge.coef_, judge.intercept_ = self.coef_, self.intercept_
-        return judge._recertify(X, codes, np.ones(X.shape[0]))
+        return judge._recertify(X, codes, weight)
 
     def _warn(self) -> None:
         if self.stopping_ == "diverged":
@@ -192,6 +209,40 @@ class LinearUnit(Certified, ClassifierMixin, BaseEstimator):
         f = self.decision_function(X)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
+    def _in_words(self) -> tuple[str, str]:
+        text = (
+            "The linear unit: least squares on the labels as numbers, walked downhill by the delta "
+            f"rule, {self.n_iter_} passes with η = {self.learning_rate_:.3g}."
+        )
+        return text, "minimise  ½ Σ ‖tᵢ − W xᵢ − b‖²,  step by step  W ← W + η Σ (tᵢ − oᵢ) xᵢᵀ"
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class _Slope:
+    """The largest entry of the gradient relative to the lengths of its feature and the targets:
+    how nearly the normal equations hold."""
+
+    def __init__(self, X, T: np.ndarray, free: bool):
+        n = X.shape[0]
+        self.X, self.free = X, free
+        self.mean = np.asarray(X.mean(axis=0)).ravel() if free else np.zeros(X.shape[1])
+        length = np.linalg.norm(T - T.mean(axis=0) if free else T)
+        columns = np.asarray(_squares(X, axis=0) - n * self.mean**2)
+        # A column that does not vary has no length but rounding, and no say.
+        still = columns <= n * np.finfo(float).eps * _squares(X, axis=0)
+        self.scale = np.where(still, np.inf, np.sqrt(np.abs(columns)) * length)
+        self.bias_scale = np.sqrt(n) * length
+
+    def __call__(self, off: np.ndarray) -> float:
+        total = off.sum(axis=0)
+        entries = np.abs(off.T @ self.X - np.outer(total, self.mean)) / self.scale
+        bias = np.abs(total).max() / self.bias_scale if self.free else 0.0
+        return float(max(entries.max(), bias))
+
 
 def _targets(codes: np.ndarray, k: int) -> np.ndarray:
     return 2.0 * codes[:, None] - 1.0 if k == 2 else np.eye(k)[codes]
@@ -201,18 +252,17 @@ def _flat(W: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.column_stack([W, b])
 
 
-def _error(X, T, W, b) -> float:
-    """E = ½ Σ ‖t − W x − b‖²; infinite where numbers end."""
+def _error(off: np.ndarray) -> float:
+    """E = ½ Σ ‖t − o‖²; infinite where numbers end."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found = 0.5 * float(np.sum((T - (X @ W.T + b)) ** 2))
+        found = 0.5 * float(np.sum(off**2))
     return found if np.isfinite(found) else np.inf
 
 
-def _squares(X) -> np.ndarray:
-    """‖x‖² of every row."""
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
+def _squares(X, axis: int = 1) -> np.ndarray:
+    """‖x‖² of every row, or of every column."""
+    squares = X.multiply(X) if sparse.issparse(X) else X * X
+    return np.asarray(squares.sum(axis=axis)).ravel()
 
 
 def _largest_eigenvalue(X, one: float) -> float:

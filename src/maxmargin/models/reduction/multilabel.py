@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, validate_data
 
+from ..stored import SEEN
 from ..validation import ROW_CHECKS, canonical, refuse_masked
 
 INDICATOR = "multilabel-indicator"
@@ -61,11 +62,14 @@ def refuse_undecided(model: Any, guess: Any) -> None:
 class ConstantLabel(ClassifierMixin, BaseEstimator):
     """A label that all rows had in training, or none."""
 
+    _stored = {"classes_": "labels k !"} | SEEN
+
     def __init__(self, present: bool = False):
         self.present = present
 
     def fit(self, X: Any, y: Any = None) -> ConstantLabel:
         self.classes_ = np.array([0, 1])
+        self.n_features_in_ = X.shape[1]
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:

@@ -123,7 +123,8 @@ def compare(
     X, y : training points and labels, as every classifier takes them
     methods : "all", names, a dictionary, or (name, estimator) pairs of your own
         Known: svm, svm-sum, svm-rest, svm-pairs, logistic, perceptron, least-squares, fisher,
-        kernel-svm, kernel-ridge, kernel-perceptron.  "all" takes those that suit the data.
+        quadratic, linear-unit, kernel-svm, kernel-ridge, kernel-perceptron.  "all" takes those
+        that suit the data.
     bases : "all", names, or (name, transformer) pairs of your own
         Known: "as given", polar, quadratic, radial.  Kernel methods and your own estimators
         take the features as given.
