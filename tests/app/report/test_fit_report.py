@@ -189,6 +189,26 @@ def test_an_unproved_fit_says_so():
     assert "wider gap than was asked for" in text
 
 
+def test_a_constant_is_called_one_where_the_badge_was():
+    """Few of one class and nothing that tells it apart: the proof is true, and is not the news."""
+    rng = np.random.default_rng(0)
+    labels = ["rare" if i % 30 == 0 else "common" for i in range(120)]
+    table = pa.table({"noise": rng.standard_normal(120), "label": labels})
+    found = fitted(table, Plan(C=1e-3))
+    page = fit_report(found)
+    text = read(page).text
+    badges = re.findall(r'class="badge ?(\w*)">(?:<bdi>)?([^<]*)', page)
+    assert [tone for tone, _ in badges] == ["bad", "quiet"]
+    assert badges[0][1].startswith("No better than always “common”: 3.33 % of new rows wrong")
+    assert badges[1][1].startswith("Proved")
+    assert "never predicted: rare" in text
+    assert "--weights balanced" in text
+    assert "more rows of “rare” (4 now)" in text
+    assert "all weights are zero" in text
+    assert "could not be drawn" not in text
+    assert text.index("No better") < text.index("Proved") < text.index("training error")
+
+
 def test_large_data_make_small_pages_soon():
     rng = np.random.default_rng(0)
     n, d = 30_000, 200

@@ -13,7 +13,8 @@ def evaluate(
     format: Format = None,
     as_json: AsJson = False,
 ) -> None:
-    """Errors with their uncertainty, by class, and log-loss where there are probabilities.
+    """Whether it is better than the commonest answer, errors with their uncertainty, by class, and
+    log-loss where there are probabilities.
 
     With costs, what its decisions cost on average, too.
 
@@ -30,6 +31,8 @@ def evaluate(
     from ...parts.files.training import read_like
     from ..store.files import load
     from ..workflow.judge import confusion, count_errors, log_loss, mean_costs
+    from ..workflow.verdict import by_table
+    from .show import show_verdict
 
     fitted = with_columns(load(model))
     rows = read_like(data, fitted, format, reading(as_json))
@@ -44,8 +47,10 @@ def evaluate(
     X = fitted.features(rows.rows, notes)
     predicted = fitted.model.predict(X)
     errors = count_errors(predicted, rows.y)
-    counts = confusion(predicted, rows.y, classes)
-    result: dict = {"data": rows.name, **errors.to_dict()}
+    counts, labels = confusion(predicted, rows.y, classes), [str(label) for label in classes]
+    trained = _training_counts(fitted, counts)
+    verdict = by_table(labels, trained, counts, errors.estimate)
+    result: dict = {"data": rows.name, **errors.to_dict(), "verdict": verdict.to_dict()}
     if hasattr(fitted.model, "predict_proba"):
         result["log_loss"] = log_loss(fitted.model.predict_proba(X), rows.y, classes)
     prices = costs_for(fitted, costs)
@@ -58,6 +63,7 @@ def evaluate(
         print_json(result)
         return
     console = Console()
+    show_verdict(console, verdict, [], "")
     console.print(f"error {errors}", highlight=False)
     if "log_loss" in result:
         console.print(f"log-loss {result['log_loss']:.4f}", highlight=False)
@@ -72,3 +78,11 @@ def evaluate(
     console.print(table, highlight=False)
     for note in result["notes"]:
         console.print(f"note: {note}", highlight=False)
+
+
+def _training_counts(fitted, table):
+    """Rows of each class that the model was fitted to; of a bare estimator those of this file."""
+    import numpy as np
+
+    known = [count for _, count in fitted.summary.get("classes", [])]
+    return np.array(known) if len(known) == len(table) else table.sum(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from rich.console import Console
@@ -29,9 +30,11 @@ def as_plain(fitted, written: list[Path]) -> dict:
 
 
 def show_fit(fitted, written: list[Path]) -> None:
-    """A short table: data, C, errors, margin, support, certificate, time."""
+    """Whether it is any good, class by class; then the proof, what was done, and the training rows
+    last."""
     console = Console()
     summary, estimator = fitted.model.summary, fitted.model.model
+    show_verdict(console, fitted.verdict, _tries(fitted), _how_known(fitted))
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="bold")
     table.add_column()
@@ -46,10 +49,71 @@ def show_fit(fitted, written: list[Path]) -> None:
         console.print(f"wrote {escape(str(path))}", highlight=False)
 
 
+TONES = {"better": "green", "unclear": "yellow", "no better": "red", "unknown": "yellow"}
+# Classes that are shown one by one at a terminal; of more the hardest.
+MAX_SHOWN_CLASSES = 8
+# Less of compiling is not worth a word.
+MIN_TOLD_COMPILE_SECONDS = 0.1
+
+
+def show_verdict(console: Console, verdict, tries: list[str], known: str) -> None:
+    """The first thing to know, what to try, and how each class was found on unseen rows."""
+    tone = TONES[verdict.status]
+    console.print(f"[bold {tone}]{escape(verdict.first())}[/bold {tone}]", highlight=False)
+    if known:
+        console.print(f"  {escape(known)}", highlight=False)
+    for text in tries:
+        console.print(f"  try {escape(text)}", highlight=False)
+    if verdict.never:
+        console.print(f"[red]{escape(never_words(verdict.never))}[/red]", highlight=False)
+    if verdict.table is not None and verdict.status != "unknown":
+        console.print(_class_table(verdict), highlight=False)
+
+
+def never_words(never: list[str]) -> str:
+    shown = ", ".join(never[:MAX_SHOWN_CLASSES])
+    more = len(never) - MAX_SHOWN_CLASSES
+    return f"never predicted: {shown}" + (f" and {more} more" if more > 0 else "")
+
+
+def _class_table(verdict) -> Table:
+    import numpy as np
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for title in ("class", "rows", "found", "right when named"):
+        table.add_column(title, justify="left" if title == "class" else "right")
+    places, k = np.arange(len(verdict.labels)), len(verdict.labels)
+    if k > MAX_SHOWN_CLASSES:
+        places = np.argsort(np.nan_to_num(verdict.recall), kind="stable")[:MAX_SHOWN_CLASSES]
+    for c in places.tolist():
+        shares = [f"{v:.1%}" if v == v else "–" for v in (verdict.recall[c], verdict.precision[c])]
+        table.add_row(escape(verdict.labels[c]), str(verdict.rows[c]), *shares)
+    if k > MAX_SHOWN_CLASSES:
+        table.add_row(f"… and {k - MAX_SHOWN_CLASSES} more, found more often", "", "", "")
+    return table
+
+
+def _tries(fitted) -> list[str]:
+    from ..workflow.verdict import advice
+
+    parameters = fitted.model.model.get_params(deep=False)
+    if fitted.verdict.status == "unknown":
+        return ["--test FILE" if fitted.streamed else "--holdout 0.2 or --test FILE to know"]
+    return advice(fitted.verdict, parameters, fitted.model.summary["classes"])
+
+
+def _how_known(fitted) -> str:
+    judged = fitted.expected if fitted.test is None else fitted.test.estimate
+    if judged is None or not judged.rows:
+        return ""
+    return f"95 % interval {judged.low:.2%} to {judged.high:.2%}; {judged.way}"
+
+
 def _lines(fitted, summary: dict, estimator):
     classes = ", ".join(f"{label} {count}" for label, count in summary["classes"][:8])
     more = len(summary["classes"]) - 8
     classes += f", and {more} more" if more > 0 else ""
+    yield "proof", str(estimator.certificate_)
     yield "data", f"{summary['data']}: {summary['rows']} rows, {summary['features']} features"
     yield "classes", f"{fitted.model.target}: {classes}"
     yield "method", f"{summary['method']} ({type(estimator).__name__})"
@@ -57,19 +121,32 @@ def _lines(fitted, summary: dict, estimator):
         yield "C", f"{summary['C']:g}" + _chosen(fitted.tuning)
     if summary["alpha"] is not None:
         yield "alpha", f"{summary['alpha']:g}"
-    yield "training error", str(fitted.training)
-    if fitted.test is not None:
-        yield "test error", str(fitted.test)
-    elif fitted.expected is not None:
-        yield "new rows", f"error {fitted.expected}"
+    if fitted.test is not None and fitted.expected is not None:
+        yield "by training rows", f"error {fitted.expected}"
     if "margin" in summary:
-        yield "margin", f"{summary['margin']:.4g}"
+        yield "margin", _margin(summary["margin"])
     if "support" in summary:
         kinds = ", ".join(f"{count} {kind}" for kind, count in summary["support"].items())
         yield "support vectors", f"{sum(summary['support'].values())}: {kinds}"
-    yield "certificate", str(estimator.certificate_)
-    seconds = summary["seconds"]
-    yield "time", f"{seconds['total']:.2f} s (choosing C {seconds['tune']:.2f} s)"
+    yield "time", _time(summary["seconds"])
+    yield "training error", str(fitted.training)
+
+
+def _time(seconds: dict) -> str:
+    """Compiling, which happens once on a machine, is not choosing."""
+    compiled = seconds.get("compile", 0.0)
+    parts = (
+        [f"choosing C {max(0.0, seconds['tune'] - compiled):.2f} s"]
+        if seconds["tune"] > 0.005
+        else []
+    )
+    if compiled >= MIN_TOLD_COMPILE_SECONDS:
+        parts.append(f"compiling (first use) {compiled:.2f} s")
+    return f"{seconds['total']:.2f} s" + (f" ({', '.join(parts)})" if parts else "")
+
+
+def _margin(margin: float) -> str:
+    return f"{margin:.4g}" if math.isfinite(margin) else "none: all weights are zero"
 
 
 def _chosen(tuning) -> str:
@@ -82,12 +159,17 @@ def _chosen(tuning) -> str:
 def show_coefficients(console: Console, model, features: int, classes: int) -> None:
     """The strongest of every class, per standard deviation and per original unit."""
     shown = list(model.coefficients())
+    if not any(row["per_deviation"] for _, rows in shown for row in rows):
+        console.print("all weights are zero: every row gets the same answer", highlight=False)
+        return
     for title, rows in shown[:classes]:
         table = Table(title=f"what speaks for {escape(title)}", title_justify="left", box=None)
         table.add_column("feature")
         table.add_column("per standard deviation", justify="right")
         table.add_column("per unit", justify="right")
         for row in rows[:features]:
+            if row["per_deviation"] == 0.0:
+                continue
             per_unit = "" if model.basis is not None else f"{row['per_unit']:+.4g}"
             table.add_row(escape(row["feature"]), f"{row['per_deviation']:+.4f}", per_unit)
         console.print(table, highlight=False)

@@ -8,6 +8,8 @@ from ...core.solve.threads import one_blas_thread
 from ...parts.files.columns import Text
 from ..workflow.fit import Fitted
 from ..workflow.judge import HELD_OUT
+from ..workflow.tuning import Tuning
+from ..workflow.verdict import BETTER, NO_BETTER, UNKNOWN, advice
 from . import pictures
 from .data import MAX_LISTED_CLASSES, fitted_data
 from .figures import figures
@@ -15,6 +17,7 @@ from .page import (
     Html,
     Section,
     beside,
+    bullets,
     cards,
     code,
     heading,
@@ -34,6 +37,7 @@ MAX_SHOWN_COEFFICIENTS = 30
 MAX_LONG_TABLES = 3
 MAX_WEIGHT_TABLES = 20
 SHORT_TABLE_COEFFICIENTS = 10
+MAX_VERDICT_LENGTH = 600
 
 
 def fit_report(fitted: Fitted, command: str | None = None, model: str = "MODEL") -> str:
@@ -54,35 +58,59 @@ def fit_report(fitted: Fitted, command: str | None = None, model: str = "MODEL")
 
 
 def _lead(fitted: Fitted) -> Html:
-    summary, model = fitted.model.summary, fitted.model.model
-    tone = "good" if fitted.proved else "bad"
+    """Whether it is any good, then which classes it finds, then that the optimum is proved."""
+    summary, model, verdict = fitted.model.summary, fitted.model.model, fitted.verdict
+    tone = {BETTER: "good", NO_BETTER: "bad"}.get(verdict.status)
+    proof = ("good" if fitted.proved else "bad") if verdict.status != NO_BETTER else "quiet"
     return joined(
         heading(fitted.data.name),
         paragraph(
             "Predicting ", name(fitted.model.target), " from ", count(summary["rows"], "row"),
             f" with {type(model).__name__}", class_="sub",
         ),
-        tag("span", in_short(model.certificate_, fitted.proved), class_=f"badge {tone}"),
+        tag("p", name(verdict.first(), MAX_VERDICT_LENGTH), class_=_badge(tone)),
+        _finds(fitted),
+        paragraph(tag("span", in_short(model.certificate_, fitted.proved), class_=_badge(proof))),
         cards(_cards(fitted)),
     )  # fmt: skip
 
 
+def _badge(tone: str | None) -> str:
+    return "badge" if tone is None else f"badge {tone}"
+
+
+def _finds(fitted: Fitted) -> list:
+    """Classes found and missed, and what to try where the model is not better."""
+    found = fitted.verdict.finds()
+    parameters = fitted.model.model.get_params(deep=False)
+    tries = advice(fitted.verdict, parameters, fitted.model.summary["classes"])
+    return [
+        paragraph(name(found, MAX_VERDICT_LENGTH), ".") if found else None,
+        joined(paragraph("What to try:"), bullets([name(text) for text in tries]))
+        if tries
+        else None,
+    ]
+
+
 def _cards(fitted: Fitted):
-    summary = fitted.model.summary
+    summary, verdict = fitted.model.summary, fitted.verdict
     for title, share, (low, high), way in _on_new_rows(fitted):
         note = f"95 % interval {percent(low)} to {percent(high)}; {way}"
         yield title, percent(share), note
-    seen = fitted.training
-    yield "training error", percent(seen.share), f"{seen.wrong:,} of {seen.rows:,}"
+    if verdict.balanced is not None and verdict.status != UNKNOWN:
+        yield "balanced accuracy", percent(verdict.balanced), "mean share found of each class"
     if summary["C"] is not None:
         note = "chosen by cross-validation" if fitted.tuning else "as given"
         yield "C", f"{summary['C']:.4g}", note
     if "margin" in summary:
-        margin = f"{summary['margin']:.4g}".replace("inf", "∞")
-        yield "margin", margin, "from the boundary, in the model's units"
+        none = not np.isfinite(summary["margin"])
+        note = "all weights are zero" if none else "from the boundary, in the model's units"
+        yield "margin", "none" if none else f"{summary['margin']:.4g}", note
     if "support" in summary:
         total = sum(summary["support"].values())
         yield "support vectors", f"{total:,}", f"of {summary['rows']:,} rows"
+    seen = fitted.training
+    yield "training error", percent(seen.share), f"{seen.wrong:,} of {seen.rows:,}"
 
 
 def _on_new_rows(fitted: Fitted):
@@ -107,7 +135,7 @@ def _done(fitted: Fitted) -> list:
             paragraph(
                 f"C was chosen among {len(t.Cs)} values from {t.Cs[0]:g} to {t.Cs[-1]:g}: for each "
                 f"of {len(t.errors)} folds the model was fitted to the others and judged on it. "
-                f"C = {t.C:.4g} has the fewest errors, {percent(t.mean[t.best])} ± "
+                f"C = {t.C:.4g} has {_chosen_by(t)} ± "
                 f"{percent(t.standard_error[t.best])} (one standard error over the folds); of "
                 "equals the smallest C is taken."
             )
@@ -119,37 +147,44 @@ def _done(fitted: Fitted) -> list:
     return [beside(parts, figures(pictures.choice(fitted)))]
 
 
+def _chosen_by(tuning: Tuning) -> str:
+    if tuning.score == "accuracy":
+        return f"the fewest errors, {percent(tuning.mean[tuning.best])}"
+    best = 1.0 - tuning.mean[tuning.best]
+    return f"the best {tuning.score.replace('_', ' ')}, {percent(best)}"
+
+
 def _good(fitted: Fitted) -> list:
-    counts = np.array([c for _, c in fitted.model.summary["classes"]])
-    most = int(counts.argmax())
-    label = fitted.model.summary["classes"][most][0]
-    rows = []
+    verdict, rows = fitted.verdict, []
     for title, error, (low, high), way in _on_new_rows(fitted):
         on = "test rows" if title == "test error" else "new rows"
         rows.append([on, percent(error), f"{percent(low)} to {percent(high)}", way])
+    always = joined("always ", name(verdict.constant))
+    rows.append([always, percent(verdict.constant_error), "–", "the commonest answer"])
     seen = fitted.training
     rows.append(
         ["training rows", percent(seen.share), "–", f"{seen.wrong:,} of {seen.rows:,} wrong"]
     )
-    share = 1.0 - counts[most] / counts.sum()
-    always = joined("always ", name(label))
-    rows.append(
-        [always, percent(share), "–", f"{counts.sum() - counts[most]:,} of {counts.sum():,} wrong"]
-    )
-    others = "--test FILE" if fitted.streamed else "--holdout 0.2 or --test FILE"
-    advice = (
-        "Training rows flatter: the model has seen them. "
-        + ("The test rows were not used for anything but this judgement." if fitted.test else
-           f"For new rows expect what {fitted.expected.way} says; "
-           f"{others} would judge on rows never used."
-           if fitted.expected else
-           f"To know about new rows, judge on others: {others}.")
-    )  # fmt: skip
-    judged = table(["on", "error", "95 % interval", "how it is known"], rows, "Errors")
+    judged = table(["on", "error", "95 % interval", "how it is known"], rows, "Errors", (0, 2, 3))
     drawn = pictures.judgement(fitted)
+    advised = paragraph(_on_which_rows(fitted))
     if len(drawn) == 1:
-        return [paragraph(advice), beside([judged, *_by_class(fitted)], figures(drawn))]
-    return [paragraph(advice), beside([judged], _by_class(fitted)), *figures(drawn)]
+        return [advised, beside([judged, *_by_class(fitted)], figures(drawn))]
+    return [advised, beside([judged], _by_class(fitted)), *figures(drawn)]
+
+
+def _on_which_rows(fitted: Fitted) -> str:
+    others = "--test FILE" if fitted.streamed else "--holdout 0.2 or --test FILE"
+    if fitted.test is not None:
+        known = "The test rows were not used for anything but this judgement."
+    elif fitted.expected is not None:
+        known = (
+            f"For new rows expect what {fitted.expected.way} says; {others} would judge on rows "
+            "never used."
+        )
+    else:
+        known = f"To know about new rows, judge on others: {others}."
+    return f"{known} Training rows flatter: the model has seen them."
 
 
 def _likely(fitted: Fitted) -> list:
@@ -169,8 +204,8 @@ def _likely(fitted: Fitted) -> list:
 
 def _by_class(fitted: Fitted) -> list:
     """How many rows of each class were found, and how often its name was right."""
-    errors = fitted.test if fitted.test is not None else fitted.training
-    counts, classes = errors.table, fitted.model.model.classes_
+    which, counts = fitted.unseen or ("training", fitted.training.table)
+    classes = fitted.model.model.classes_
     if counts is None:
         return []
     right, own, said = counts.diagonal(), counts.sum(axis=1), counts.sum(axis=0)
@@ -179,7 +214,6 @@ def _by_class(fitted: Fitted) -> list:
         [name(classes[c]), f"{own[c]:,}", _share(right[c], own[c]), _share(right[c], said[c])]
         for c in order.tolist()
     ]
-    which = "test" if fitted.test is not None else "training"
     worst = ", hardest first" if len(classes) > 2 else ""
     cut = f"; {len(order)} of {len(classes)} are shown" if len(order) < len(classes) else ""
     head = ["class", "rows", "found", "right when named"]

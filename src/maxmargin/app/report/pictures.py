@@ -42,22 +42,27 @@ def choice(fitted: Fitted) -> Pictures:
         from ...show.views.cross_validation import CrossValidation
 
         assert tuning is not None
-        return CrossValidation(tuning.Cs, tuning.errors, tuning.best, None).scene()
+        if tuning.score == "accuracy":
+            return CrossValidation(tuning.Cs, tuning.errors, tuning.best, None).scene()
+        scores, measure = 1.0 - tuning.errors, tuning.score.replace("_", " ")
+        return CrossValidation(
+            tuning.Cs, scores, tuning.best, None, "C", measure, larger_is_better=True
+        ).scene()
 
     return [] if tuning is None else [("errors by C", curve)]
 
 
 def judgement(fitted: Fitted) -> Pictures:
-    """Which class was taken for which; how far all rows are from the boundary."""
-    errors = fitted.training if fitted.test is None else fitted.test
-    which = "training" if fitted.test is None else "test"
+    """Which class was taken for which by a model that had not seen it; how well scores tell two
+    classes apart; how far all rows are from the boundary."""
+    which, counted = fitted.unseen or ("training", fitted.training.table)
     classes = fitted.model.model.classes_
 
     def counts() -> Scene | Board:
         from ...show.views.confusion import Confusion
 
-        assert errors.table is not None
-        scene = Confusion(errors.table, tuple(map(str, classes))).scene()
+        assert counted is not None
+        scene = Confusion(counted, tuple(map(str, classes))).scene()
         return replace(scene, title=f"{which} rows: {scene.title}")
 
     def distances() -> Scene | Board:
@@ -70,11 +75,32 @@ def judgement(fitted: Fitted) -> Pictures:
         return _of_some(found.scene(), fitted)
 
     made: Pictures = []
-    if errors.table is not None and len(classes) <= MAX_PICTURE_CLASSES:
+    if counted is not None and len(classes) <= MAX_PICTURE_CLASSES:
         made.append(("confusion", counts))
-    if len(classes) <= MAX_CLASS_OUTLINES:
+    made += _detection(fitted)
+    if len(classes) <= MAX_CLASS_OUTLINES and not np.isinf(_margin(fitted)):
         made.append(("distances", distances))
     return made
+
+
+def _margin(fitted: Fitted) -> float:
+    """Infinite where all weights are zero: there is no boundary to be far from."""
+    return fitted.model.summary.get("margin", 0.0)
+
+
+def _detection(fitted: Fitted) -> Pictures:
+    """Of two classes, what finding more of one costs."""
+    known = getattr(fitted.model.model, "calibration_", None)
+    if known is None or known.classes != 2 or len(np.unique(known.codes)) < 2:
+        return []
+
+    def curves() -> Scene | Board:
+        from ...show.views.detection import detection_view
+
+        labels = fitted.model.model.classes_
+        return detection_view(known.scores, known.codes, labels, known.way).scene()
+
+    return [("what finding more costs", curves)]
 
 
 def chances(fitted: Fitted) -> Pictures:

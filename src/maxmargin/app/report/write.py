@@ -17,7 +17,7 @@ from ...parts.files.columns import UnexpectedValues
 from ...parts.files.model import TableModel, with_columns
 from ...parts.files.training import Labelled
 from ..workflow.fit import Fitted, is_proved, summary_of
-from ..workflow.judge import count_errors, expected_error
+from ..workflow.judge import count_errors, left_out
 from ..workflow.rows import counted_classes
 from ..workflow.tuning import Tuning
 from .compare import compare_report
@@ -100,7 +100,7 @@ def _fitted(result, X, y, name: str) -> Fitted:
     estimator = model.model
     errors = replace(count_errors(estimator.predict(Z), y, estimator.classes_), seen=True)
     fitted = Fitted(
-        model, data, Z, tuning, errors, expected_error(estimator, Z, y), None,
+        model, data, Z, tuning, errors, left_out(estimator, Z, y), None,
         is_proved(estimator), seconds,
     )  # fmt: skip
     fitted.missing = odd.missing

@@ -16,17 +16,22 @@ from ...parts.files.form import FileForm, as_form
 from ...parts.files.model import TableModel
 from ...parts.files.preparation import Choices
 from ...parts.files.training import Labelled
-from .judge import Errors, judge
+from .compiling import compile_time
+from .judge import Errors, LeftOut, judge
 from .plan import Plan
 from .rows import MemoryRows, TrainingRows, counted_classes
 from .tuning import Tuning, tune
+from .verdict import Verdict, by_error, by_table, by_training_rows
+
+# Scores at the margin are 1; a model whose scores differ by less than this has no weights.
+SCORE_ROUNDING = 1e-9
 
 
 @dataclass
 class Fitted:
     """The model, the rows it was trained on, and what there is to tell.
 
-    ``expected`` is the error on new rows as the training rows tell it, ``test`` that on others.
+    ``left_out`` is what the training rows tell of new ones, ``test`` the errors on others.
     Of a stream ``data`` and ``X`` are some of the rows, drawn at random; ``missing`` values of a
     column and the range of ``weights`` are of all rows.
     """
@@ -36,13 +41,38 @@ class Fitted:
     X: Any
     tuning: Tuning | None
     training: Errors
-    expected: ErrorEstimate | None
+    left_out: LeftOut
     test: Errors | None
     proved: bool
     seconds: dict[str, float]
     notes: list[str] = field(default_factory=list)
     missing: dict[str, int] = field(default_factory=dict)
     weights: tuple[float, float] | None = None
+
+    @property
+    def expected(self) -> ErrorEstimate | None:
+        """The error on new rows as the training rows tell it."""
+        return self.left_out.error
+
+    @property
+    def unseen(self) -> tuple[str, np.ndarray] | None:
+        """Rows the model had not seen, in a word and by true and predicted class."""
+        if self.test is not None and self.test.table is not None:
+            return "test", self.test.table
+        return None if self.left_out.table is None else ("left-out", self.left_out.table)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it is better than always giving the commonest answer."""
+        classes = self.model.summary["classes"]
+        labels, counts = [label for label, _ in classes], np.array([n for _, n in classes])
+        judged = self.expected if self.test is None else self.test.estimate
+        if judged is None or not judged.rows:
+            return by_training_rows(labels, counts, self.training.table, self.training.share)
+        table = self.left_out.table if self.test is None else self.test.table
+        if table is None or not table.sum():
+            return by_error(labels, counts, judged)
+        return by_table(labels, counts, table, judged)
 
     @property
     def rows(self) -> int:
@@ -57,6 +87,7 @@ class Fitted:
         """Errors on rows of their own, kept with the model; the ``unexpected`` is noted."""
         self.test = judge(self.model.model, batches)
         self.model.summary["test"] = self.test.to_dict()
+        self.model.summary["verdict"] = self.verdict.to_dict()
         self.notes += [f"test data, {sentence}" for sentence in unexpected.sentences()]
 
 
@@ -107,6 +138,17 @@ def fit_files(
 
 def fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
     """Choose C where that was asked for, fit, and say what there is to say."""
+    with compile_time() as compiled:
+        result = _fit_rows(rows, plan, began)
+    result.seconds["compile"] = compiled.seconds
+    result.model.summary.update(
+        summary_of(result, plan.resolved.name, rows.classes()) | rows.summary()
+    )
+    result.model.summary["verdict"] = result.verdict.to_dict()
+    return result
+
+
+def _fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
     prepared = time.perf_counter()
     deadline = prepared + plan.max_seconds
 
@@ -131,15 +173,13 @@ def fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
         estimator = plan.estimator(C, left(), calibrated=rows.whole)
         notes += rows.fit(estimator)
     fitted = time.perf_counter()
-    result = Fitted(
+    return Fitted(
         TableModel(estimator, rows.preparation, rows.basis, rows.data.target, {}),
-        rows.data, rows.X, tuning, rows.errors(estimator), rows.expected(estimator), None,
+        rows.data, rows.X, tuning, rows.errors(estimator), rows.left_out(estimator), None,
         is_proved(estimator),
         {"tune": tuned - prepared, "fit": fitted - tuned, "total": fitted - began},
         notes, rows.missing, rows.weights,
     )  # fmt: skip
-    result.model.summary.update(summary_of(result, method.name, rows.classes()) | rows.summary())
-    return result
 
 
 def split(data: Labelled, share: float, seed: int) -> tuple[Labelled, Labelled]:
@@ -191,13 +231,26 @@ def summary_of(result: Fitted, method: str, classes: list | None = None) -> dict
     if result.tuning is not None:
         summary["tuning"] = result.tuning.to_dict()
     if hasattr(estimator, "margin_"):
-        summary["margin"] = float(estimator.margin_)
+        summary["margin"] = np.inf if weightless(estimator, result.X) else float(estimator.margin_)
     if hasattr(estimator, "support_kind_"):
         kinds, each = np.unique(estimator.support_kind_, return_counts=True)
         summary["support"] = dict(zip(kinds.tolist(), each.tolist(), strict=True))
     elif hasattr(estimator, "_alpha_rows") and np.isinf(estimator.C):  # streamed, and all of them
         summary["support"] = {"margin": len(np.unique(estimator._alpha_rows))}
     return summary
+
+
+def weightless(estimator, X) -> bool:
+    """Whether weights are nothing: scores differ by rounding only, and all rows get one answer."""
+    if not hasattr(estimator, "coef_"):
+        return False
+    reach = np.maximum(_dense(X.max(axis=0)), -_dense(X.min(axis=0)))
+    scores = np.abs(np.atleast_2d(estimator.coef_)) @ np.abs(reach)
+    return bool(scores.max() < SCORE_ROUNDING * max(1.0, np.abs(estimator.intercept_).max()))
+
+
+def _dense(values) -> np.ndarray:
+    return np.ravel(values.toarray() if hasattr(values, "toarray") else values)
 
 
 def _ridge(estimator) -> float | None:

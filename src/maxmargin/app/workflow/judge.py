@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,6 +43,11 @@ class Errors:
         if self.seen:
             raise ValueError("the error on training rows has no interval")
         return wilson(self.share, self.rows)
+
+    @property
+    def estimate(self) -> ErrorEstimate:
+        """The same of rows held out, as an error on new rows."""
+        return ErrorEstimate(self.share, *self.interval, self.rows, HELD_OUT)
 
     def __add__(self, other: Errors) -> Errors:
         both = self.table is not None and other.table is not None
@@ -82,18 +87,30 @@ def count_errors(predicted: np.ndarray, y: np.ndarray, classes=None) -> Errors:
     return Errors(len(y), int((predicted != y).sum()), table)
 
 
-def expected_error(estimator, X, y, weight=None) -> ErrorEstimate | None:
-    """The error on new rows, from the training rows: by the answers that calibrated it, or, of
-    few rows and a C that was given, by leaving out each of them exactly."""
-    calibration = getattr(estimator, "calibration_", None)
-    if calibration is None:
-        return None
-    if calibration.way == "approximate leave-one-out" and len(y) <= MAX_EXACT_ROWS:
-        return _left_out(estimator, X, y, weight) or calibration.error
-    return calibration.error
+class LeftOut(NamedTuple):
+    """The error on new rows as the training rows tell it, each judged by a model that had not seen
+    it, and how many of each class were taken for which."""
+
+    error: ErrorEstimate | None = None
+    table: np.ndarray | None = None
 
 
-def _left_out(estimator, X, y, weight) -> ErrorEstimate | None:
+def left_out(estimator, X, y, weight=None) -> LeftOut:
+    """By the answers that calibrated the estimator, or, of few rows and a C that was given, by
+    leaving out each of them exactly."""
+    known = getattr(estimator, "calibration_", None)
+    if known is None:
+        return LeftOut()
+    if known.way == "approximate leave-one-out" and len(y) <= MAX_EXACT_ROWS:
+        exact = _exactly(estimator, X, y, weight)
+        if exact is not None:
+            return exact
+    said = (known.scores > 0).astype(int) if known.scores.ndim == 1 else known.scores.argmax(axis=1)
+    many = known.classes > MAX_CONFUSION_CLASSES or not known.rows
+    return LeftOut(known.error, None if many else _counts(known.codes, said, known.classes))
+
+
+def _exactly(estimator, X, y, weight) -> LeftOut | None:
     from ...models.calibration.error_estimate import counted
     from ...models.left_out.leave_one_out import leave_one_out
 
@@ -101,13 +118,17 @@ def _left_out(estimator, X, y, weight) -> ErrorEstimate | None:
         found = leave_one_out(estimator, X, y, weight)
     except ValueError:  # a class with one row, or a fit that was not proved
         return None
-    return counted(found.labels != y, "leave-one-out")
+    table = count_errors(found.labels, y, estimator.classes_).table
+    return LeftOut(counted(found.labels != y, "leave-one-out"), table)
 
 
 def confusion(predicted: np.ndarray, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """(k, k) counts: the true class by row, the predicted by column."""
-    true, said = np.searchsorted(classes, y), np.searchsorted(classes, predicted)
-    table = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    return _counts(np.searchsorted(classes, y), np.searchsorted(classes, predicted), len(classes))
+
+
+def _counts(true: np.ndarray, said: np.ndarray, k: int) -> np.ndarray:
+    table = np.zeros((k, k), dtype=np.int64)
     np.add.at(table, (true, said), 1)
     return table
 

@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...models.calibration.error_estimate import ErrorEstimate
 from ...parts.files.basis import Basis, learn_basis
 from ...parts.files.columns import UnexpectedValues
 from ...parts.files.learn import learn_matrix, learn_table
 from ...parts.files.preparation import Choices, MatrixPreparation
 from ...parts.files.training import Labelled, without_missing
-from .judge import Errors, count_errors, expected_error
+from .judge import Errors, LeftOut, count_errors, left_out
 from .tuning import fit_quietly
 
 
@@ -54,9 +53,9 @@ class TrainingRows(ABC):
     def errors(self, estimator) -> Errors:
         """Of the estimator, once it is fitted, on all rows."""
 
-    def expected(self, estimator) -> ErrorEstimate | None:
-        """Of the estimator on new rows, as far as these tell."""
-        return None
+    def left_out(self, estimator) -> LeftOut:
+        """What these tell of the estimator on new rows."""
+        return LeftOut()
 
     @abstractmethod
     def classes(self) -> list[list]:
@@ -107,8 +106,8 @@ class MemoryRows(TrainingRows):
         found = count_errors(estimator.predict(self.X), self.data.y, estimator.classes_)
         return replace(found, seen=True)
 
-    def expected(self, estimator) -> ErrorEstimate | None:
-        return expected_error(estimator, self.X, self.data.y, self.data.weight)
+    def left_out(self, estimator) -> LeftOut:
+        return left_out(estimator, self.X, self.data.y, self.data.weight)
 
     def classes(self) -> list[list]:
         return counted_classes(self.data.y)

@@ -17,6 +17,9 @@ from .preparation import MatrixPreparation, Preparation
 from .source import Source
 from .tables import check_columns
 
+# A weight below this share of the largest is what float64 left of nothing.
+ROUNDING_SHARE = 1e-12
+
 
 @dataclass(frozen=True)
 class TableModel:
@@ -100,12 +103,13 @@ class TableModel:
 
     def coefficients(self) -> Iterator[tuple[str, list[dict]]]:
         """For every row of weights its name, and its coefficients, strongest first: per standard
-        deviation and per original unit of the column."""
+        deviation and per original unit of the column.  What is rounding beside them is 0."""
         W = np.atleast_2d(self.model.coef_)
         per_unit, per_deviation = np.ones(W.shape[1]), np.ones(W.shape[1])
         if self.basis is None:
             per_unit, per_deviation = self.preparation.units()
         names = self.feature_names
+        W = np.where(np.abs(W * per_deviation) > self._rounding(W * per_deviation), W, 0.0)
         for title, w in zip(row_titles(self.model, len(W)), W, strict=True):
             order = np.argsort(-np.abs(w * per_deviation), kind="stable")
             yield (
@@ -119,6 +123,12 @@ class TableModel:
                     for j in order.tolist()
                 ],
             )
+
+    def _rounding(self, W: np.ndarray) -> float:
+        """What is nothing beside the largest weight; beside a score of 1, too, which is at the
+        margin, where features are in standard deviations."""
+        scaled = bool((self.preparation.units()[0] != 1.0).any())
+        return ROUNDING_SHARE * max(float(np.abs(W).max(initial=0.0)), float(scaled))
 
 
 def with_columns(model) -> TableModel:
