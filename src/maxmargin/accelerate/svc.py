@@ -58,7 +58,7 @@ def wrap(original: Callable) -> Callable:
     return libsvm_fit
 
 
-class Pair(NamedTuple):
+class ClassPair(NamedTuple):
     """Two classes, the rows of both, and their multipliers and bias."""
 
     first: int
@@ -173,7 +173,7 @@ class SVCCase(Case):
             solution = solve_kernel(problem, monitor, float(self.svc.cache_size), start)
             alpha, proof = solution.point.alpha, solution.certificate
             warm.keep(key, C, alpha, len(alpha))
-            pairs.append(Pair(first, second, some, alpha, solution.point.b))
+            pairs.append(ClassPair(first, second, some, alpha, solution.point.b))
             counts.append(solution.n_iter)
             primal, dual = primal + proof.primal, dual + proof.dual
         gap = max(0.0, primal - dual) / max(primal, np.finfo(float).tiny)
@@ -185,7 +185,7 @@ class SVCCase(Case):
         weight = hash((self.c / float(svc.C)).tobytes())
         return warm.fingerprint(X, self.codes, "SVC", kernel, weight, first, second)
 
-    def _table(self, pairs: list[Pair], counts: list[int]) -> dict[str, Any]:
+    def _table(self, pairs: list[ClassPair], counts: list[int]) -> dict[str, Any]:
         """All pairs as LIBSVM keeps them."""
         k, n = self.classes, self.rows
         beta = np.zeros((k - 1, n))

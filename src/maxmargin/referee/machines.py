@@ -22,7 +22,7 @@ from .report import Report, by_truth, refute
 
 
 @dataclass
-class Case:
+class HingePoint:
     """One hinge problem with its weights and multipliers."""
 
     problem: HingeProblem
@@ -31,7 +31,7 @@ class Case:
     gamma: list[Fraction]
 
 
-def _two_class_case(rows, gram, positive, cost, squared, bias, w, b, alpha) -> Case:
+def _two_class_case(rows, gram, positive, cost, squared, bias, w, b, alpha) -> HingePoint:
     demands = [Demand(i, int(up), int(not up), i) for i, up in enumerate(positive)]
     problem = HingeProblem(2, demands, cost, rows, gram, squared, bias == "free")
     gamma = rationals(alpha)
@@ -40,7 +40,7 @@ def _two_class_case(rows, gram, positive, cost, squared, bias, w, b, alpha) -> C
         if w is None
         else hinge.explicit(problem, {1: w})
     )
-    return Case(problem, weights, [ZERO, Fraction(b) if bias == "free" else ZERO], gamma)
+    return HingePoint(problem, weights, [ZERO, Fraction(b) if bias == "free" else ZERO], gamma)
 
 
 def _bias(model) -> str:
@@ -49,7 +49,7 @@ def _bias(model) -> str:
     return "penalized" if getattr(model, "penalize_bias", False) else "free"
 
 
-def _svm_cases(model, X, codes, weight) -> list[Case]:
+def _svm_cases(model, X, codes, weight) -> list[HingePoint]:
     """The problems whose sum the model solves, in the order of its machines."""
     k, kernel = len(model.classes_), hasattr(model, "kernel")
     if kernel and model.rank is not None:
@@ -97,7 +97,7 @@ def _machines(model, codes) -> list[tuple[list[int], list[bool]]]:
     return found
 
 
-def _joint_case(model, rows, K, codes, cost, squared, bias, W, intercept) -> Case:
+def _joint_case(model, rows, K, codes, cost, squared, bias, W, intercept) -> HingePoint:
     k = len(model.classes_)
     beta = matrix(_multipliers(model, (len(codes), k)))
     demands, groups, gamma = [], [], []
@@ -115,7 +115,7 @@ def _joint_case(model, rows, K, codes, cost, squared, bias, W, intercept) -> Cas
         if W is None
         else hinge.explicit(problem, dict(enumerate(W)))
     )
-    return Case(problem, weights, intercept if bias == "free" else [ZERO] * k, gamma)
+    return HingePoint(problem, weights, intercept if bias == "free" else [ZERO] * k, gamma)
 
 
 def svm(model, X, y, sample_weight, slack, seconds) -> Report:
@@ -124,7 +124,7 @@ def svm(model, X, y, sample_weight, slack, seconds) -> Report:
     return _judge_hinge(model, cases, slack, seconds)
 
 
-def _judge_hinge(model, cases: list[Case], slack: Fraction, seconds: float) -> Report:
+def _judge_hinge(model, cases: list[HingePoint], slack: Fraction, seconds: float) -> Report:
     """By the model's multipliers; where they do not suffice, by the optimum."""
     claim = model.certificate_
     report = Report(f"{type(model).__name__}: {claim.problem}", "no claim")
@@ -217,5 +217,5 @@ def label_ranker(model, X, y, sample_weight, slack, seconds) -> Report:
     spare = k - len(labels)
     W = dict(enumerate(matrix(model.coef_) + [[ZERO] * len(rows[0])] * spare))
     b = rationals(model.intercept_) + [ZERO] * spare if model.fit_intercept else [ZERO] * k
-    case = Case(problem, hinge.explicit(problem, W), b, rationals(model.alpha_))
+    case = HingePoint(problem, hinge.explicit(problem, W), b, rationals(model.alpha_))
     return _judge_hinge(model, [case], slack, seconds)

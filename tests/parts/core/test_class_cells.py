@@ -14,7 +14,7 @@ from maxmargin.core.problem.problem import Bias
 from maxmargin.core.rows.rows import as_rows
 from maxmargin.parts.certify.many_class import certify_class_parts
 from maxmargin.parts.parts import Block
-from maxmargin.parts.solve.many_class.cells import Look, is_linear, look, pieces, settle
+from maxmargin.parts.solve.many_class.cells import LookPayload, is_linear, look, pieces, settle
 from maxmargin.parts.solve.many_class.tasks import ClassSpec, begin, pose_classes
 from maxmargin.parts.solve.tasks import ask, ask_total
 from tests.parts.core.helpers import Here
@@ -27,7 +27,7 @@ def looked_at(rule, X, y, W, b, values=0):
     machine = ClassSpec(0.3, CLASS_LOSSES[rule], 3, Bias.NONE)
     parts = Here(X, y, [len(y) // 2])
     ask_total(parts, begin, machine, np.zeros(X.shape[1]))
-    told = Look(W, b, W, b, 0.2, values, values, 0)
+    told = LookPayload(W, b, W, b, 0.2, values, values, 0)
     return machine, parts, list(ask(parts, look, machine, told)), told
 
 

@@ -86,7 +86,7 @@ class SoftmaxSums(NamedTuple):
     pulled: float = 0.0  # Σ of multipliers by size
 
 
-class Scored(NamedTuple):
+class SoftmaxScores(NamedTuple):
     """Scores of all rows without biases, (n, k), and bounds on the errors of their differences.
 
     Of row i they are off by slope · size_i + base, and the loss of a row by as much.
@@ -126,7 +126,7 @@ def wants_digits(found: Certificate, tol: float) -> bool:
     return found.blurred(tol) or not (found.holds(tol) or found.dual > 0.0)
 
 
-def _certify(problem, W, b, scored: Scored, at, place=None, apart=None) -> Certificate:
+def _certify(problem, W, b, scored: SoftmaxScores, at, place=None, apart=None) -> Certificate:
     """Primal of (W, b) with scores + ``at``, and dual of p made balanced nearby."""
     here = near = _weigh(problem, scored, at)
     moved = at
@@ -140,12 +140,12 @@ def _sharp(problem: MulticlassProblem, W, b) -> Certificate:
     place = anchor(problem.rows) if problem.bias else np.zeros(problem.shape[1])
     S, off = twofold_scores(problem.rows, W, b, problem.y, 0.0)
     room = 4.0 * UNIT * np.abs(S).max(axis=1)  # one rounding each, and that of S − top
-    scored = Scored(S, 2.0 * off + room, 1.0, 0.0)
+    scored = SoftmaxScores(S, 2.0 * off + room, 1.0, 0.0)
     apart = range_at(W, b, place)
     return _certify(problem, W, b, scored, np.zeros(problem.k), place, apart)
 
 
-def _scored(problem: MulticlassProblem, W) -> Scored:
+def _scored(problem: MulticlassProblem, W) -> SoftmaxScores:
     """X Wᵀ, the one array of n × k numbers, in float64."""
     n, _ = problem.shape
     S = np.empty(
@@ -155,11 +155,19 @@ def _scored(problem: MulticlassProblem, W) -> Scored:
         S[part] = s
     # s + b and what is taken off it are rounded, too, and no |s| exceeds ‖W‖‖x‖.
     slope = SPARE * ROOT_2 * (gamma(W.shape[1] + 2) + 4.0 * UNIT) * length_above(W)
-    return Scored(S, problem.lengths, slope, 2.0 * W.shape[1] * SMALLEST)
+    return SoftmaxScores(S, problem.lengths, slope, 2.0 * W.shape[1] * SMALLEST)
 
 
 def _certificate(
-    problem, W, b, scored: Scored, here: SoftmaxSums, at, sums: SoftmaxSums, place=None, apart=None
+    problem,
+    W,
+    b,
+    scored: SoftmaxScores,
+    here: SoftmaxSums,
+    at,
+    sums: SoftmaxSums,
+    place=None,
+    apart=None,
 ) -> Certificate:
     """The certificate of W with p = softmax(S + at), which are the model's own.
 
@@ -229,11 +237,11 @@ def conclude_smooth(
     )
 
 
-def _loss(problem, W, b, scored: Scored) -> SoftmaxSums:
+def _loss(problem, W, b, scored: SoftmaxScores) -> SoftmaxSums:
     """Σ c ℓ in float64, chunk by chunk."""
     total, error = 0.0, 0.0
     for part, s in score_chunks(problem.rows, W):
-        some = Scored(s, scored.size[part], scored.slope, scored.base)
+        some = SoftmaxScores(s, scored.size[part], scored.slope, scored.base)
         found = _weigh_rows(problem.y[part], problem.c[part], some, b, np.zeros(problem.k))
         total, error = total + found[0], error + found[3]
     return SoftmaxSums(total, 0.0, 0.0, np.zeros(problem.k), error)
@@ -243,7 +251,7 @@ def _is_balanced(sums: SoftmaxSums) -> bool:
     return float(np.abs(sums.residual).max()) <= SUM_ROUNDING * sums.multipliers
 
 
-def _balance(problem, scored: Scored, b) -> tuple[np.ndarray, SoftmaxSums]:
+def _balance(problem, scored: SoftmaxScores, b) -> tuple[np.ndarray, SoftmaxSums]:
     """Newton's method on b ↦ Σ c (log Σ exp(s + b) − b_y), which is convex."""
     sums, A = _weigh(problem, scored, b), None
     for _ in range(MAX_BALANCE_STEPS):
@@ -267,7 +275,7 @@ def _balance(problem, scored: Scored, b) -> tuple[np.ndarray, SoftmaxSums]:
 
 
 def _downhill(
-    problem, scored: Scored, b, step, sums: SoftmaxSums, size: float
+    problem, scored: SoftmaxScores, b, step, sums: SoftmaxSums, size: float
 ) -> tuple[np.ndarray, SoftmaxSums] | None:
     """The first of ever shorter steps that lowers the loss or, at its floor, the residual."""
     expected, t = float(sums.residual @ step), 1.0
@@ -319,13 +327,13 @@ def _curvature(problem, S, b) -> np.ndarray:
     return A * (problem.c.sum() / max(c.sum(), np.finfo(float).tiny))
 
 
-def _weigh(problem, scored: Scored, b) -> SoftmaxSums:
+def _weigh(problem, scored: SoftmaxScores, b) -> SoftmaxSums:
     residual = np.zeros(problem.k)
     loss, entropy, multipliers, *bounds = _weigh_rows(problem.y, problem.c, scored, b, residual)
     return SoftmaxSums(loss, entropy, multipliers, residual, *bounds)
 
 
-def _weigh_rows(y, c, scored: Scored, b, residual) -> list[float]:
+def _weigh_rows(y, c, scored: SoftmaxScores, b, residual) -> list[float]:
     base = scored.base + 4.0 * UNIT * float(np.abs(b).max(initial=0.0))
     found = _add_up(scored.S, b, y, c, residual, scored.size, scored.slope, base)
     return found.tolist()

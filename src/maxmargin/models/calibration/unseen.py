@@ -142,7 +142,7 @@ def _linear_svm(model, X, codes, weight, some, units):
         X, bias = with_ones(X), False
     k = len(model.classes_)
     if k == 2 or model.multiclass in ("rest", "pairs"):
-        return _machines(model, LinearGram(X), codes, c, F, bias, some, units)
+        return _machines(model, LinearProducts(X), codes, c, F, bias, some, units)
     if _too_large(X, some, k, bias):
         return None
     numbers = min((k - 1) * (X.shape[1] + bias), slopes.free_multipliers(model, c))
@@ -159,7 +159,7 @@ def _kernel_svm(model, X, codes, weight, some, units):
         return None
     c = costs(float(model.C), weight, len(codes))
     F = model._expansion.scores(model._expansion.prepare(X)) + model.intercept_
-    gram = KernelGram(X, model._expansion.points.kernel)
+    gram = KernelProducts(X, model._expansion.points.kernel)
     return _machines(model, gram, codes, c, F, True, some, units)
 
 
@@ -212,7 +212,7 @@ def _machine(model, gram, f, y, alpha, c, bias: bool, some, units):
     return kernel_one_step(gram.values, gram.norms, parts, bias, some)[:, 0]
 
 
-class LinearGram(NamedTuple):
+class LinearProducts(NamedTuple):
     """Inner products of rows."""
 
     X: Any
@@ -226,14 +226,14 @@ class LinearGram(NamedTuple):
         return sqnorms(as_rows(self.X))
 
     def part(self, rows):
-        return self if len(rows) == self.X.shape[0] else LinearGram(self.X[rows])
+        return self if len(rows) == self.X.shape[0] else LinearProducts(self.X[rows])
 
     def values(self, a, b) -> np.ndarray:
         product = self.X[a].astype(np.float64) @ self.X[b].T
         return product.toarray() if sparse.issparse(product) else product
 
 
-class KernelGram(NamedTuple):
+class KernelProducts(NamedTuple):
     """Kernel values of rows."""
 
     rows: Any
@@ -253,7 +253,7 @@ class KernelGram(NamedTuple):
         if len(rows) == self.rows.shape[0]:
             return self
         some = self.rows[np.ix_(rows, rows)] if self.kernel.precomputed else self.rows[rows]
-        return KernelGram(some, self.kernel)
+        return KernelProducts(some, self.kernel)
 
     def values(self, a, b) -> np.ndarray:
         if self.kernel.precomputed:

@@ -22,7 +22,7 @@ MAX_HISTOGRAM_BINS, CALIBRATION_BINS = 40, 10
 
 
 @dataclass(frozen=True)
-class Calibration:
+class ReliabilityCurve:
     """In each bin of confidence: the mean confidence, the share right, the points."""
 
     confidence: np.ndarray
@@ -67,7 +67,7 @@ class Distances:
     edges: np.ndarray
     margin: float | None
     label: str
-    calibration: Calibration | None
+    calibration: ReliabilityCurve | None
 
     @property
     def counts(self) -> np.ndarray:
@@ -174,7 +174,7 @@ def _edges(distance: np.ndarray) -> np.ndarray:
     return width * np.arange(first, last + 1)
 
 
-def _calibration(model, Z, codes) -> Calibration | None:
+def _calibration(model, Z, codes) -> ReliabilityCurve | None:
     """Bins with equally many points, or fewer where many have the same confidence."""
     try:
         P = model.predict_proba(Z)
@@ -187,7 +187,7 @@ def _calibration(model, Z, codes) -> Calibration | None:
     count = np.bincount(bins)
     full = count > 0
     means = [np.bincount(bins, weights=v)[full] / count[full] for v in (confidence, right)]
-    return Calibration(means[0], means[1], count[full])
+    return ReliabilityCurve(means[0], means[1], count[full])
 
 
 class DistancesDisplay(Display):

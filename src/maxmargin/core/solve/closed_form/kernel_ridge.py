@@ -32,7 +32,7 @@ ENOUGH, MAX_STEPS = 1e-9, 40
 MAX_SINGLE_CONDITION = 1e6
 
 
-class Fit(NamedTuple):
+class RidgeSolution(NamedTuple):
     """u (n, targets) and the proof."""
 
     u: np.ndarray
@@ -84,7 +84,7 @@ class KernelSystem:
     def spectrum(self) -> Spectrum:
         return spectrum_of_gram(np.array(self.K.T, order="F"))
 
-    def solve(self, alpha: float, factors=None) -> Fit:
+    def solve(self, alpha: float, factors=None) -> RidgeSolution:
         def attempt(factor):
             def look(Z):
                 left = self.B - self.times(Z) - alpha * Z
@@ -104,7 +104,7 @@ class KernelSystem:
             if not self.worst(now, unsure, factor) < 0.5 * self.worst(left, doubt, factor):
                 break
             u, left, doubt, steps = better, now, unsure, steps + 1
-        return Fit(u, self.certify(u, left, doubt, alpha, factor, steps))
+        return RidgeSolution(u, self.certify(u, left, doubt, alpha, factor, steps))
 
     def residual(self, u, alpha: float, sharp: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """√S (y − Ku − α S⁻¹ u), and bounds on its errors; sharp where rounding is in the way."""

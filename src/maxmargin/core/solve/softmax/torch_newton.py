@@ -30,6 +30,7 @@ from ...certify.torch_smooth import (
 from ...problem.torch_problem import TorchProblem
 from ...rows.torch_rows import Precision, added, product, split
 from ..contract import ClassWeights, Ending, Monitor, OutOfBudget, Proved
+from .torch_kronecker import TorchKronecker
 
 # Conjugate gradients end at a share of the gradient: so much of that which the gap asks for, but
 # between two bounds, for a better direction does not help a step that is too long for its model.
@@ -66,8 +67,6 @@ NOISY_SHARE, NEAR_END = 0.5, 30.0
 FIRST_C, C_GROWTH, APPROACH_TOL, MAX_APPROACH_STEPS = 10.0, 4.0, 0.1, 2
 # The curvature A of the model is taken afresh every so many steps.
 CURVATURE_AGE = 3
-# Curvatures below this share of the largest are not seen: equal shifts of all classes.
-UNSEEN_SHARE = 1e-10
 # Numbers of curvature that are kept in the data's own width; more are kept in bfloat16.
 MAX_WIDE_CURVATURE = 1 << 26
 # Work of a Hessian product below which its steps are checked but now and then: waiting costs more.
@@ -111,7 +110,7 @@ class TorchNewton:
             (n, self.outputs.k), dtype=self.quick if small else torch.bfloat16, device=rows.device
         )
         self.precision = Precision.FINE if rows.dtype is not torch.float64 else Precision.EXACT
-        self.model: Kronecker | None = None
+        self.model: TorchKronecker | None = None
         self.kind = path.hessian
         double = rows.dtype is torch.float64
         self.kernels: Any = None if double else self.outputs.kernels(rows.device)
@@ -243,7 +242,7 @@ class TorchNewton:
         if not self.problem.bias:
             return at
         if self.model is None:
-            self.model = Kronecker(self, self.Q)
+            self.model = TorchKronecker(self, self.Q)
         for _ in range(MAX_LEVELLINGS):
             g = self.C * at.sums.r
             cost = self.outputs.gather(g * self.model.bias(g))
@@ -274,7 +273,7 @@ class TorchNewton:
     def _step(self, at: Place, g, gap, tol, age: int) -> Place:
         """Newton's step, shortened until the objective falls; in more precision where it must."""
         if self.model is None or age % CURVATURE_AGE == 0:
-            self.model = Kronecker(self, self.Q)
+            self.model = TorchKronecker(self, self.Q)
         done = gap <= SOLVED_SHARE * tol
         g = torch.where(done, torch.zeros_like(g), g)  # a problem that is solved stays put
         forcing = (FORCING_SHARE * (tol / gap.clamp_min(1e-300)).sqrt()).clamp(
@@ -405,52 +404,3 @@ class TorchNewton:
 
 class Stalled(Exception):
     """No step lowers the objective, however exactly it is evaluated."""
-
-
-class Kronecker:
-    """(I + C/Σω · G ⊗ A)⁻¹ for weights, (C A)⁺ for biases; A a matrix, or one number a column."""
-
-    def __init__(self, search: TorchNewton, Q: torch.Tensor):
-        design, outputs, C = search.design, search.outputs, search.C
-        A: Any = 0.0
-        size = design.rows.chunk
-        for start in range(0, design.rows.n, size):
-            part = slice(start, start + size)
-            some = Q[part]
-            A = A + outputs.curvature(some, part, design.share(part, some.dtype))
-        self.V: torch.Tensor | None = None
-        self.level = outputs.level
-        self.diagonal = A.diagonal() if outputs.joint else A
-        if outputs.joint:
-            values, vectors = torch.linalg.eigh(A)
-            self.V = vectors.to(search.work)
-        else:
-            values = A
-        values = values.clamp_min(0.0)
-        U, spectrum = design.spectrum
-        self.U = None if U is None else U.to(search.work)
-        bend = C / design.mass * torch.outer(spectrum.double(), values)
-        self.weights = (1.0 / (1.0 + bend)).to(search.work)
-        seen = values > UNSEEN_SHARE * values.max()
-        self.biases = torch.where(seen, 1.0 / (C * values).clamp_min(1e-300), 0.0).to(search.work)
-        if not search.problem.bias:
-            self.biases.zero_()
-
-    def bias(self, r: torch.Tensor) -> torch.Tensor:
-        """(C A)⁺ r."""
-        if self.V is None:
-            return r * self.biases
-        return self.level(self.V.double() @ ((r @ self.V.double()) * self.biases))
-
-    def __call__(self, R: torch.Tensor) -> torch.Tensor:
-        top, bias = R[:-1], R[-1]
-        if self.V is not None:
-            top, bias = top @ self.V, bias @ self.V
-        if self.U is not None:
-            top = self.U.T @ top
-        top, bias = top * self.weights, bias * self.biases
-        if self.U is not None:
-            top = self.U @ top
-        if self.V is not None:
-            top, bias = top @ self.V.T, self.V @ bias
-        return self.level(torch.cat([top, bias[None]]))

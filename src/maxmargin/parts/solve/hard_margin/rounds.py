@@ -71,7 +71,7 @@ def solve_hard(
         start = None
         if sample is not None:
             start = _from_sample(sample, spec, monitor, room)
-        rounds = _Rounds(parts, spec, monitor, room)
+        rounds = _HardMarginRounds(parts, spec, monitor, room)
         ending = rounds.run(start)
         return rounds.conclude(ending)
 
@@ -81,7 +81,7 @@ def verify_hard(
 ) -> Certificate:
     """The certificate of weights w and b, with multipliers rebuilt from the rows nearest to their
     margin: the optimum of these bounds that of all rows from below."""
-    rounds = _Rounds(parts, spec, Monitor(tol=tol, max_iter=10_000), room)
+    rounds = _HardMarginRounds(parts, spec, Monitor(tol=tol, max_iter=10_000), room)
     with one_blas_thread(), np.errstate(all="ignore"):
         return rounds.judge(w, b)
 
@@ -100,7 +100,7 @@ class InHand(Parts):
 def _from_sample(sample: HeldRows, spec, monitor: Monitor, room: int) -> HeldRows:
     """The rows that decide the margin of a sample."""
     rough = _within(monitor, max(SAMPLE_TOL, monitor.tol))
-    rounds = _Rounds(InHand(sample), form_of(spec).plain, rough, room, sample.ids)
+    rounds = _HardMarginRounds(InHand(sample), form_of(spec).plain, rough, room, sample.ids)
     if rounds.run(None) is Ending.INTERRUPTED:
         raise KeyboardInterrupt
     monitor.n_iter += rough.n_iter
@@ -118,7 +118,7 @@ def _size(kept: HeldRows) -> tuple[int, int]:
     return len(kept.y), kept.nbytes
 
 
-class _Rounds(WorkingSet):
+class _HardMarginRounds(WorkingSet):
     """Where the search stands."""
 
     kept: HeldRows

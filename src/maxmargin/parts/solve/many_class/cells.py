@@ -47,7 +47,7 @@ class NearClassRows(NamedTuple):
     ahead: RowPlacement  # in the next one
 
 
-class Look(NamedTuple):
+class LookPayload(NamedTuple):
     """What all parts are told."""
 
     W: np.ndarray
@@ -155,7 +155,7 @@ def draw(problem: MulticlassProblem, state: ClassState, portion: float, values: 
     return state._replace(near=near), (rows, by_class)
 
 
-def look(problem: MulticlassProblem, state: ClassState, told: Look):
+def look(problem: MulticlassProblem, state: ClassState, told: LookPayload):
     """Losses on the way to W, rows that matter there, and the cells of the others."""
     rates, k = hinge_rates(problem.loss), problem.k
     near = state.near or _unseen(problem)
@@ -218,7 +218,7 @@ def _matters(problem, rates, place: RowPlacement, here: Pieces, reach: float) ->
     return ~place.sent & (problem.c > 0) & (wrong | (here.distance <= reach))
 
 
-def _choose(problem, wanted: np.ndarray, told: Look) -> np.ndarray:
+def _choose(problem, wanted: np.ndarray, told: LookPayload) -> np.ndarray:
     """All of them, or as many as may be sent, at random: they then stand for the others."""
     stored = _stored(_matrix(problem), wanted)
     if stored.sum() > told.values:

@@ -31,7 +31,7 @@ from ..tasks import ask, ask_total
 from .cells import (
     LINE_SEARCH_POINTS,
     ClassCells,
-    Look,
+    LookPayload,
     Sent,
     draw,
     is_linear,
@@ -192,7 +192,7 @@ class NearSearch(WorkingSet):
         self.monitor.step()
         k, d = self.W.shape
         few = int(SAMPLE_ROWS_PER_UNKNOWN * k * (d + 1) * d / self.parts.n_parts)
-        told = Look(
+        told = LookPayload(
             self.W, self.b, self.W_best, self.b_best, self.reach, self._quota(), few,
             self.monitor.n_iter,
         )  # fmt: skip
