@@ -279,7 +279,7 @@ def score_chunks(rows: Rows, W: np.ndarray) -> Iterator[tuple[slice, np.ndarray]
     for part in chunks(rows, k):
         out = np.empty((part.stop - part.start, padded(k)))
         _chunk_scores(rows, part.start, side_by_side, out)
-        yield part, out[:, :k]
+        yield part, np.ascontiguousarray(out[:, :k])  # one layout: kernels compile for each
 
 
 def class_combine(rows: Rows, k: int, steps: Callable[[slice], np.ndarray]) -> np.ndarray:

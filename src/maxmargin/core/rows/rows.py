@@ -70,13 +70,33 @@ class PairRows(NamedTuple):
 AnyRows = Rows | PairRows
 
 
+class _Lent:
+    """Memory of an array under a flag of our own; the array lives as long as what views it."""
+
+    def __init__(self, owner: np.ndarray):
+        self.owner = owner
+        facts = owner.__array_interface__
+        self.__array_interface__ = {**facts, "data": (facts["data"][0], False)}
+
+
+def _of_one_type(array: np.ndarray) -> np.ndarray:
+    """The array, seen as one that may be written to.
+
+    numba's types tell read-only arrays (memory maps, shared memory of joblib, columns of frames)
+    from others, and would compile every kernel once more for them: seconds, for nothing, since
+    no kernel writes to rows.
+    """
+    return array if array.flags.writeable else np.asarray(_Lent(array))
+
+
 def as_rows(X) -> Rows:
     """View a validated float array or CSR matrix as rows, without copying it."""
     if not sparse.issparse(X):
-        return DenseRows(X)
-    if X.indices.dtype.itemsize == 4:
-        return SparseRows(X.indptr.view(np.uint32), X.indices.view(np.uint32), X.data, X.shape[1])
-    return SparseRows(X.indptr, X.indices, X.data, X.shape[1])
+        return DenseRows(_of_one_type(X))
+    indptr, indices, data = map(_of_one_type, (X.indptr, X.indices, X.data))
+    if indices.dtype.itemsize == 4:
+        return SparseRows(indptr.view(np.uint32), indices.view(np.uint32), data, X.shape[1])
+    return SparseRows(indptr, indices, data, X.shape[1])
 
 
 def as_csr(rows: SparseRows) -> sparse.csr_array:
