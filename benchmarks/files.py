@@ -9,7 +9,6 @@ wall time, since a machine may be busy.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import subprocess
 import sys
@@ -22,7 +21,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
-RESULTS = Path(__file__).parent / "results"
+from .record import RESULTS, write
+
 ROUNDS = 5
 
 
@@ -149,8 +149,7 @@ def main() -> None:
             reading(folder / "large.csv"),
             predicting(folder / "large.csv", folder / "model.maxmargin"),
         ]
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "files.json").write_text(json.dumps(found, indent=1))
+    write(found, RESULTS / "files.json")
 
 
 if __name__ == "__main__":

@@ -6,20 +6,18 @@ compiled kernels, and the whole ``fit`` call on iris beside scikit-learn's SVC.
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
 from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
-RESULTS = Path(__file__).parent / "results"
+from .record import RESULTS, write
 
 FIRST_FIT = """
 import time, numpy as np
@@ -126,8 +124,7 @@ def iris() -> dict:
 def main() -> None:
     print(f"this process starts with {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10} MB")
     rows = [iris(), *compile_times(), *memory()]
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "footprint.json").write_text(json.dumps(rows, indent=1))
+    write(rows, RESULTS / "footprint.json")
 
 
 if __name__ == "__main__":

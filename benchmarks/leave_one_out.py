@@ -9,15 +9,16 @@ different rows are followed side by side, a fit has one thread.  Every fit is ce
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from maxmargin import KernelSVM, LinearSVM, LogisticRegression, leave_one_out
+
+from .record import write
 
 BARS = {
     "LinearSVM 20k×50": 15.0,
@@ -106,9 +107,7 @@ def main() -> None:
     found.append(forgetting("forget 1 row of 100k×50", 17, X, y))
     found.append(forgetting("forget 1 % of 100k×50", some, X, y))
     if asked.out:
-        with open(asked.out, "w") as file:
-            json.dump({"cores": os.cpu_count(), "results": found}, file, indent=1)
-            file.write("\n")
+        write(found, Path(asked.out))
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ from maxmargin.core.solve.softmax.torch_form import solve_torch
 from maxmargin.core.solve.softmax.torch_newton import HESSIANS, TorchNewton
 from maxmargin.core.solve.softmax.torch_path import solve_path
 
+from .record import about
+
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 CS = [10.0 ** (-6.0 + 0.25 * i) for i in range(45)]
 KINDS = {"noisy": (0.3, 0.2), "close": (0.3, 0.0), "apart": (0.6, 0.0)}
@@ -113,7 +115,8 @@ class Count:
 class Bench:
     def __init__(self, out: Path | None, seconds: float, n: int):
         self.out, self.until, self.n = out, time.perf_counter() + seconds, n
-        self.told: dict = {"device": torch.cuda.get_device_name() if DEVICE == "cuda" else "cpu"}
+        device = torch.cuda.get_device_name() if DEVICE == "cuda" else "cpu"
+        self.told: dict = about() | {"device": device}
 
     def run(self, name: str, body, *args) -> None:
         if time.perf_counter() > self.until:

@@ -12,14 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
-import time
-from datetime import date
 from pathlib import Path
 
 import numpy as np
 
-from maxmargin import LinearSVM, __version__
+from maxmargin import LinearSVM
 from maxmargin.core.certify.bias import best_bias
 from maxmargin.core.problem.losses import value
 from maxmargin.core.rows.rows import scores
@@ -28,8 +25,7 @@ from maxmargin.models.validation import check_training
 
 from .peers import PEERS, timed
 from .problems import Case, made, real
-
-RESULTS = Path(__file__).parent / "results"
+from .record import RESULTS, write
 
 
 def primal(problem, w, b, *, refit_bias: bool) -> float:
@@ -157,22 +153,11 @@ def save(results: list[dict], name: str, others: bool = False) -> Path:
 
     ``others``: earlier results of cases that were not run this time stay in the file.
     """
-    RESULTS.mkdir(exist_ok=True)
     if others and (RESULTS / name).exists():
         now = {result["case"] for result in results}
         before = json.loads((RESULTS / name).read_text())["results"]
         results = [result for result in before if result["case"] not in now] + results
-    record = {
-        "version": __version__,
-        "date": date.today().isoformat(),
-        "python": platform.python_version(),
-        "cpu": platform.processor() or platform.machine(),
-        "clock": time.get_clock_info("perf_counter").implementation,
-        "results": results,
-    }
-    path = RESULTS / name
-    path.write_text(json.dumps(record, indent=1, default=float))
-    return path
+    return write(results, RESULTS / name)
 
 
 def main() -> None:

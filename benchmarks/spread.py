@@ -11,9 +11,7 @@ scheduler, which it does not.
 from __future__ import annotations
 
 import argparse
-import json
 import time
-from pathlib import Path
 
 import dask
 import dask.array as da
@@ -23,7 +21,8 @@ from scipy import sparse
 
 from maxmargin import spread
 
-RESULTS = Path(__file__).parent / "results" / "spread.json"
+from .record import RESULTS, write
+
 PIECES = 8
 
 
@@ -127,7 +126,7 @@ def main() -> None:
             f"{one['worker_cpu'] / two['worker_cpu']:.2f} times by the busiest worker's processor"
         )
     if not args.only:
-        RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+        write(found, RESULTS / "spread.json")
 
 
 def _words(line: dict) -> str:

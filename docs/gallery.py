@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "gallery"
-# Dots per inch, and colours kept: 18 pictures stay below 2 MB together.
+# Dots per inch, and colours kept: 25 pictures stay below 2 MB together.
 DPI, COLOURS = 100, 128
 
 
@@ -137,6 +137,122 @@ def losses():
     from maxmargin import LossesDisplay
 
     return LossesDisplay.from_names()
+
+
+def regression_losses():
+    """Losses of regression, and of classification.
+
+    Regression charges for being off on either side; a class is wrong on one side only.
+    """
+    from maxmargin import LossesDisplay
+
+    return LossesDisplay.beside_regression(["0-1", "perceptron", "hinge"])
+
+
+def closest_point():
+    """The closest point and γ.
+
+    Under a magnifying glass: from the closest point z it is γ = 1/‖w‖ to the boundary.
+    """
+    from sklearn.datasets import load_iris
+
+    from maxmargin import ClosestPointDisplay, LinearSVM
+
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100, [1, 3]], y[:100]
+    return ClosestPointDisplay.from_estimator(LinearSVM(C=float("inf")).fit(X, y), X, y)
+
+
+def seven_prices():
+    """One data set, seven values of C.
+
+    From the hard margin to a street that holds every flower.
+    """
+    from sklearn.datasets import load_iris
+
+    from maxmargin import BoundariesDisplay, LinearSVM
+
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100, [1, 3]], y[:100]
+    Cs = [10, 3, 2, 1, 0.5, 0.1, 0.01]
+    return BoundariesDisplay.from_estimators([LinearSVM(C=C).fit(X, y) for C in Cs], X, y)
+
+
+def separators():
+    """Many separators, and the widest.
+
+    Perceptrons of different orders, with the room each leaves, and the maximum margin.
+    """
+    from maxmargin import LinearSVM, Perceptron, SeparatorsDisplay
+    from maxmargin.app.studio.pictures import eighty_five
+
+    X, y = eighty_five()
+    lines = [Perceptron(random_state=k).fit(X, y) for k in range(3)]
+    lines.append(LinearSVM(C=float("inf")).fit(X, y))
+    names = ["run 0", "run 1", "run 2", "widest"]
+    return SeparatorsDisplay.from_estimators(lines, X, y, names=names, arrows=True)
+
+
+def updates():
+    """How many updates.
+
+    The same points in 200 orders: a perceptron's updates until nothing is wrong.
+    """
+    from maxmargin import UpdateCountsDisplay
+    from maxmargin.app.studio.pictures import eighty_five
+
+    X, y = eighty_five()
+    return UpdateCountsDisplay.from_data(X, y, runs=200)
+
+
+def error_surface():
+    """The error surface of the linear unit.
+
+    Ways downhill with three learning rates: one crawls, one jumps and arrives, and one, above
+    2/λ, climbs out.
+    """
+    import warnings
+
+    from maxmargin import ErrorSurfaceDisplay, LinearUnit
+    from maxmargin.app.studio.pictures import eighty_five
+
+    X, y = eighty_five()
+    X = X[:, :1]
+    limit = LinearUnit().fit(X, y).stable_below_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the last rate diverges, which is the point
+        units = {
+            f"{share:g} · 2/λ": LinearUnit(share * limit, trace=True, max_passes=40).fit(X, y)
+            for share in (0.1, 0.9, 1.05)
+        }
+    return ErrorSurfaceDisplay.from_estimators(units, X, y)
+
+
+def projection():
+    """Fisher's direction.
+
+    The means, the direction, and the points projected onto it.
+    """
+    from sklearn.datasets import load_iris
+
+    from maxmargin import FisherDiscriminant, ProjectionDisplay
+
+    X, y = load_iris(return_X_y=True)
+    X, y = X[50:, [1, 3]], y[50:]
+    return ProjectionDisplay.from_estimator(FisherDiscriminant().fit(X, y), X, y)
+
+
+def gram():
+    """The Gram matrix.
+
+    Inner products in the space of a kernel, sorted by class: what it takes for alike.
+    """
+    from sklearn.datasets import load_iris
+
+    from maxmargin import GramDisplay
+
+    X, y = load_iris(return_X_y=True)
+    return GramDisplay.from_data(X, y, kernel="rbf", gamma=0.5)
 
 
 def perceptron():
@@ -286,8 +402,9 @@ def distances():
 
 
 PICTURES = (
-    boundary, regions, discriminant_plane, kernel, unknown_regions, basis, outliers, losses,
-    perceptron, path, cross_validation, gap, coefficients, confusion, comparison, ranking,
+    boundary, closest_point, seven_prices, separators, regions, discriminant_plane, kernel,
+    unknown_regions, basis, outliers, losses, regression_losses, perceptron, updates, error_surface,
+    projection, gram, path, cross_validation, gap, coefficients, confusion, comparison, ranking,
     distances,
 )  # fmt: skip
 

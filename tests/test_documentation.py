@@ -32,6 +32,14 @@ MODULES = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _figures_are_closed():
+    """matplotlib warns of more than twenty that are open."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_docstring_examples(name):
     try:
@@ -116,6 +124,19 @@ def test_the_reference_lists_public_names_once():
     listed = api.listed_names()
     assert len(listed) == len(set(listed)) > 50
     assert set(listed) <= api.public_names()
+
+
+def test_every_file_of_results_has_a_table_with_machine_date_and_command():
+    """But the optima, which are what races are judged by."""
+    tables = importlib.import_module("tables")
+    index = (ROOT / "docs/measured/index.md").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "benchmarks/results").glob("*.json")):
+        if path.stem != "multiclass-optima":
+            found = tables.measured(path.stem)
+            assert re.match(r"20\d\d-\d\d-\d\d, \w.*, maxmargin 0", found.when), path
+            assert found.command.startswith(("python -m benchmarks.", "make bench"))
+            assert all(len(row) == len(table.heads) for table in found.tables for row in table.rows)
+            assert f"```{{measured}} {path.stem}\n" in index
 
 
 def test_the_rows_that_the_readme_tells_were_measured():

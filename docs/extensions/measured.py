@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from cells import RESULTS, Table
 from docutils import nodes
+from other_tables import crossover_curves, sentiment_curves
 from running import picture
 from sphinx.util.docutils import SphinxDirective
-from tables import RESULTS, Table, measured, sentiment_curves
+from tables import measured
 
 # Files of results that have a picture as well.
-CURVES = {"sentiment": sentiment_curves}
+CURVES = {"sentiment": sentiment_curves, "crossover": crossover_curves}
 
 
 class MeasuredTables(SphinxDirective):

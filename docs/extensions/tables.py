@@ -8,18 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
+import other_tables
+from cells import RESULTS, Table, ratio, seconds, size, small
+
 # A peer that never came to the error asked for is marked.
 MISSED = " ✗"
-
-
-@dataclass(frozen=True)
-class Table:
-    """Heads and rows, as text; ``title`` where a file has several."""
-
-    heads: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,35 +29,15 @@ def measured(name: str) -> Measured:
     """All tables of a file of results."""
     found = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     command, make = MAKERS[name]
-    return Measured(name, command, _when(found), make(found))
+    return Measured(name, found.get("command", command), _when(found), make(found))
 
 
-def _when(found: Any) -> str:
-    if not isinstance(found, dict) or "date" not in found:
-        return "date and machine are not in the file"
-    machine = found.get("machine") or found["cpu"]
-    return f"{found['date']}, {machine}, Python {found['python']}, maxmargin {found['version']}"
-
-
-def seconds(value: float | None) -> str:
-    """0.047 as 47 ms."""
-    if value is None:
-        return "–"
-    if value < 1.0:
-        return f"{1e3 * value:.2g} ms" if value < 0.01 else f"{1e3 * value:.0f} ms"
-    return f"{value:.2g} s" if value < 10 else f"{value:.0f} s"
-
-
-def small(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0e}"
-
-
-def ratio(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2g}"
-
-
-def size(count: float) -> str:
-    return f"{count / 1e6:.3g} MB"
+def _when(found: dict) -> str:
+    """Date, machine and versions; a note where they were not in the file from the beginning."""
+    machine = next(found[key] for key in ("device", "machine", "cpu") if key in found)
+    python = f", Python {found['python']}" if "python" in found else ""
+    note = f"; {found['note']}" if "note" in found else ""
+    return f"{found['date']}, {machine}{python}, maxmargin {found['version']}{note}"
 
 
 def races(found: Any) -> list[Table]:
@@ -212,92 +185,28 @@ def _labels(r: dict) -> tuple[str, ...]:
     return (r["case"].removeprefix("labels, "), *ours, seconds(peer), ratio(r["ratio_free"]))
 
 
-def spread(found: Any) -> list[Table]:
-    cases = found.get("results", found)
-    rows = [
-        (case, *(f"{seconds(runs[n]['wall'])}, {small(runs[n]['gap'])}" for n in ("1", "2")),
-         ratio(runs["1"]["wall"] / runs["2"]["wall"]), str(runs["2"]["rounds"]),
-         f"{runs['2']['sent']:.0f}, {runs['2']['received']:.0f}")
-        for case, runs in cases.items() if isinstance(runs, dict) and "1" in runs
-    ]  # fmt: skip
-    heads = ("fit", "one worker: time, gap", "two workers: time, gap", "times as fast", "rounds",
-             "bytes sent, received a round")  # fmt: skip
-    return [Table(heads, rows)]
-
-
-def sentiment(found: Any) -> list[Table]:
-    errors = [r for r in found["results"] if "training_error" in r]
-    rows = [
-        (f"{r['C']:g}", f"{100 * r['training_error']:.2f} %", f"{100 * r['test_error']:.1f} %",
-         str(r["n_support"])) for r in errors
-    ]  # fmt: skip
-    choices = [
-        (r["case"], f"{r['chosen']:.2g}", f"{100 * r['cv_error']:.1f} %",
-         f"{100 * r['chosen_test_error']:.1f} %") for r in found["results"] if "chosen" in r
-    ]  # fmt: skip
-    return [
-        Table(("C", "training error", "test error", "support vectors"), rows),
-        Table(("search", "C chosen", "cross-validated error", "test error"), choices),
-    ]
-
-
-def sentiment_curves() -> str:
-    """The cross-validated error over C of every split, as SVG."""
-    import numpy as np
-
-    from maxmargin.show.drawers.draw_svg import draw
-    from maxmargin.show.scene import Axis, Line, Points, Scene
-
-    found = json.loads((RESULTS / "sentiment.json").read_text(encoding="utf-8"))["results"]
-    splits = [r for r in found if "curve" in r]
-    marks: list[Any] = []
-    for number, split in enumerate(splits):
-        C, error = np.array(split["curve"]).T
-        paint = f"class {number}"
-        marks.append(Line(C, 100 * error, paint, f"split {number}"))
-        marks.append(Points([split["chosen"]], [100 * split["cv_error"]], paint, size=8.0))
-    words = "Cross-validated error of sentences over C, five splits; every choice is marked."
-    axes = Axis("C", log=True), Axis("cross-validated error, %")
-    return draw(Scene("error over C", *axes, tuple(marks), words))
-
-
-def anything(found: Any) -> list[Table]:
-    """A file of a shape of its own: every case with its numbers by name."""
-    results = found["results"] if isinstance(found, dict) else found
-    rows = [
-        (str(r.get("case", "")), "; ".join(_numbers({k: v for k, v in r.items() if k != "case"})))
-        for r in results
-    ]
-    return [Table(("case", "measured"), rows)]
-
-
-def _numbers(values: dict, before: str = "") -> list[str]:
-    told = []
-    for key, value in values.items():
-        if isinstance(value, dict):
-            told += _numbers(value, f"{before}{key} ")
-        elif isinstance(value, int | float) and not isinstance(value, bool):
-            told.append(f"{before}{key} {value:.3g}")
-        elif isinstance(value, str):
-            told.append(f"{before}{key}: {value}")
-    return told
-
-
 Maker = Callable[[Any], list[Table]]
 MAKERS: dict[str, tuple[str, Maker]] = {
     "linear_svm": ("python -m benchmarks.run --data folder", races),
     "multiclass": ("python -m benchmarks.multiclass --data folder", multiclass),
     "rules": ("python -m benchmarks.rules --data folder", rules),
-    "kernel_rules": ("python -m benchmarks.kernel_rules --data folder", rules),
     "softmax": ("python -m benchmarks.softmax --data folder", races),
     "ranking": ("python -m benchmarks.ranking --data folder", ranking),
     "closed_forms": ("python -m benchmarks.closed_forms", closed_forms),
     "kernel_svm": ("python -m benchmarks.kernel_svm --data folder", races),
     "select": ("python -m benchmarks.select --data folder", select),
-    "sentiment": ("python -m benchmarks.sentiment --data folder", sentiment),
-    "spread": ("make bench-spread", spread),
-    "footprint": ("python -m benchmarks.footprint", anything),
-    "files": ("python -m benchmarks.files", anything),
+    "sentiment": ("python -m benchmarks.sentiment --data folder", other_tables.sentiment),
+    "accelerate": ("python -m benchmarks.accelerate --data folder", other_tables.accelerate),
+    "chances": ("python -m benchmarks.chances", other_tables.chances),
+    "leave_one_out": (
+        "python -m benchmarks.leave_one_out --a9a file --out file",
+        other_tables.leave_one_out,
+    ),
+    "probes": ("python -m benchmarks.probes --out file", other_tables.probes),
+    "crossover": ("python -m benchmarks.crossover", other_tables.crossover),
+    "spread": ("make bench-spread", other_tables.spread),
+    "footprint": ("python -m benchmarks.footprint", other_tables.anything),
+    "files": ("python -m benchmarks.files", other_tables.anything),
 }
 
 

@@ -1,4 +1,5 @@
-"""The losses of the lectures side by side, as functions of the margin m = y (w·x + b)."""
+"""The losses of the lectures side by side, as functions of the margin m = y (w·x + b); beside
+them those of regression, as functions of y − ŷ."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from ...core.problem.losses import Hinge, Logistic, PerceptronLoss, SquaredHinge, value
 from ..display import Display
-from ..scene import Axis, Dash, Line, Scene
+from ..scene import Axis, Board, Dash, Line, Scene
 
 # What the solvers minimise, and the count of errors that they stand in for.
 LOSS_FUNCTIONS: dict[str, Callable[[float], float]] = {
@@ -19,6 +20,11 @@ LOSS_FUNCTIONS: dict[str, Callable[[float], float]] = {
     "hinge": lambda m: value(Hinge(), m),
     "squared hinge": lambda m: value(SquaredHinge(), m),
     "logistic": lambda m: value(Logistic(), m),
+}
+# Of regression: what a prediction pays for being off.
+REGRESSION_LOSSES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "square": np.square,
+    "absolute": np.abs,
 }
 LOSS_PAINTS = {
     "0-1": "ink", "perceptron": "class 2", "hinge": "class 0", "squared hinge": "class 1",
@@ -73,6 +79,31 @@ def losses_view(names: Sequence[str], low: float, high: float) -> Losses:
     return Losses(m, curves)
 
 
+@dataclass(frozen=True)
+class LossesBeside:
+    """Losses of regression at ``off`` = y − ŷ, and beside them those of classification."""
+
+    off: np.ndarray
+    regression: dict[str, np.ndarray]
+    classification: Losses
+
+    def scene(self) -> Board:
+        marks = tuple(
+            Line(self.off, loss, f"class {number}", name, width=2.0)
+            for number, (name, loss) in enumerate(self.regression.items())
+        )
+        x = Axis("y − ŷ", (float(self.off[0]), float(self.off[-1])))
+        left = Scene("regression: how far off", x, Axis("loss", (-0.05 * MAX_SHOWN_LOSS,
+                     MAX_SHOWN_LOSS)), marks, self.words())  # fmt: skip
+        return Board((left, self.classification.scene()))
+
+    def words(self) -> str:
+        return (
+            "Losses of regression grow on both sides of zero: being two off costs 4 squared and 2 "
+            "absolute, above or below. A large margin costs a classifier nothing."
+        )
+
+
 class LossesDisplay(Display):
     """The 0-1 loss and those that are minimised instead, taken from the solvers' own code.
 
@@ -84,7 +115,7 @@ class LossesDisplay(Display):
     Losses by the margin. At margin -1: hinge 2, squared hinge 4. At margin 0: hinge 1, ...
     """
 
-    view: Losses
+    view: Losses | LossesBeside
 
     @classmethod
     def from_names(
@@ -97,3 +128,12 @@ class LossesDisplay(Display):
     ) -> Self:
         """Draw the losses of these names over margins from ``low`` to ``high``."""
         return cls.of(losses_view(names, low, high), ax)
+
+    @classmethod
+    def beside_regression(
+        cls, names: Sequence[str] = tuple(LOSS_FUNCTIONS), *, reach: float = 2.5, ax: Any = None
+    ) -> Self:
+        """The losses of regression, and beside them those of these names, ``reach`` each way."""
+        off = np.linspace(-reach, reach, CURVE_POINTS)
+        curves = {name: loss(off) for name, loss in REGRESSION_LOSSES.items()}
+        return cls.of(LossesBeside(off, curves, losses_view(names, -reach, reach)), ax)

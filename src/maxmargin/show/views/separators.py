@@ -49,7 +49,7 @@ class Separators:
         return Scene("separators", x, y, tuple(marks), self.words(), equal=True)
 
     def _line(self, number: int, name: str, window) -> list[Mark]:
-        ends = _ends(self.w[number], self.b[number], window)
+        ends = ends_of(self.w[number], self.b[number], window)
         if ends is None:
             return []
         paint = LINE_PAINTS[number % len(LINE_PAINTS)]
@@ -84,7 +84,7 @@ def arrow(start: np.ndarray, along: np.ndarray, paint: str, label: str | None = 
     return Segments(x, y, x2, y2, paint, label, width=2.0)
 
 
-def _ends(w: np.ndarray, b: float, window) -> np.ndarray | None:
+def ends_of(w: np.ndarray, b: float, window) -> np.ndarray | None:
     """Where w·x + b = 0 enters and leaves the window; None where it passes by."""
     left, right, bottom, top = window
     found = []
