@@ -49,7 +49,7 @@ _HOME = {
     "c_path": "models.tune.path",
     "CPath": "models.tune.path",
     "compare": "models.tune.compare",
-    "Comparison": "models.tune.compare",
+    "Comparison": "models.tune.comparison",
     "text_experiment": "models.tune.sentiment",
     "TextExperiment": "models.tune.sentiment",
     "read_sentences": "models.tune.sentiment",

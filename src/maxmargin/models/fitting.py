@@ -16,6 +16,7 @@ from ..core.rows.class_products import score_chunks
 from ..core.rows.rows import as_rows, scores
 from ..core.solve.contract import Ending, Monitor
 from ..core.solve.far import FLOAT_LIMIT
+from .deadline import within_deadline
 from .device.tensors import as_numpy, is_tensor
 from .validation import check_rows, count, positive
 
@@ -35,7 +36,7 @@ def make_monitor(estimator) -> Monitor:
     return Monitor(
         tol=positive("tol", estimator.tol),
         max_iter=count("max_iter", estimator.max_iter),
-        max_seconds=positive("max_seconds", estimator.max_seconds, infinite=True),
+        max_seconds=within_deadline(positive("max_seconds", estimator.max_seconds, infinite=True)),
         verbose=int(estimator.verbose),
         seed=0 if seed is None else int(seed),
     )

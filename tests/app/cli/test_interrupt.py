@@ -1,5 +1,6 @@
 """Ctrl-C at any moment: code 130, one sentence, no traceback, no half file."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -47,6 +48,8 @@ def seconds(tmp_path_factory) -> float:
     return time.perf_counter() - began
 
 
+# Seconds in which tables are printed on a busy machine, once the work has ended.
+STARTING = 2.0
 SHARES = (0.0, 0.03, 0.1, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -78,6 +81,51 @@ def test_during_a_long_fit(tmp_path):
     assert process.poll() is None
     assert press(process) == (130, "maxmargin: interrupted; nothing was written.\n")
     assert [file.name for file in tmp_path.iterdir()] == ["hard.parquet"]
+
+
+@pytest.fixture(scope="module")
+def fifty_classes(tmp_path_factory):
+    """A table that would be compared for many minutes."""
+    folder = tmp_path_factory.mktemp("fifty")
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 50
+    X = rng.standard_normal((50, 20))[y] + rng.standard_normal((2000, 20))
+    columns = {f"x{j}": X[:, j] for j in range(20)} | {"y": [f"class {c}" for c in y]}
+    write(pa.table(columns), folder / "fifty.parquet")
+    return folder
+
+
+def test_compare_ends_within_a_second_and_keeps_what_is_done(fifty_classes):
+    process = begin(fifty_classes, "compare", "fifty.parquet", "-t", "y", "--methods",
+                    "least-squares,svm,kernel-svm")  # fmt: skip
+    assert "least-squares" in process.stderr.readline()  # and the others have begun
+    time.sleep(1.0)
+    began = time.perf_counter()
+    code, err = press(process)
+    assert time.perf_counter() - began < 1.0 + STARTING
+    assert code == 0
+    assert "ended early, at svm, fold" in err
+    out = process.stdout.read()
+    assert "least-squares" in out
+    assert "comparison was interrupted" in " ".join(out.split())
+
+
+def test_compare_with_nothing_done_ends_within_a_second(fifty_classes):
+    process = begin(fifty_classes, "compare", "fifty.parquet", "-t", "y", "--methods", "kernel-svm")
+    time.sleep(4.0)
+    began = time.perf_counter()
+    assert press(process) == (130, "maxmargin: interrupted; nothing was written.\n")
+    assert time.perf_counter() - began < 1.0
+
+
+def test_a_budget_ends_it_too(fifty_classes):
+    process = begin(fifty_classes, "compare", "fifty.parquet", "-t", "y", "--budget", "6s",
+                    "--methods", "kernel-svm,least-squares", "--json")  # fmt: skip
+    out, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    told = json.loads(out)
+    assert [row["method"] for row in told["rows"]] == ["least-squares"]
+    assert any("kernel-svm" in note for note in told["notes"])
 
 
 def test_while_predictions_are_written(tmp_path):

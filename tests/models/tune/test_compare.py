@@ -14,7 +14,7 @@ from maxmargin import KernelSVMCV, LinearSVMCV, PolarBasis, compare
 from maxmargin.app.workflow.plan import Plan
 from maxmargin.models.registry import METHODS, Shape
 from maxmargin.models.tune.candidates import make
-from maxmargin.models.tune.compare import p_value
+from maxmargin.models.tune.comparison import p_value
 
 X, Y = load_iris(return_X_y=True)
 

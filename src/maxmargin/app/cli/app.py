@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from typing import Annotated
 
 import typer
@@ -22,6 +23,7 @@ from .export import export
 from .fit import fit
 from .forget import forget
 from .inspect import inspect
+from .interrupt import WORK_THREAD, leave
 from .path import path
 from .predict import predict
 from .probe import probe
@@ -98,7 +100,10 @@ def main(arguments: list[str] | None = None) -> None:
 
             traceback.print_exc()
         print(f"maxmargin: {_sentence(error)}", file=sys.stderr)
-        sys.exit(2 if _is_foreseen(error) else FAULT_EXIT_CODE)
+        code = 2 if _is_foreseen(error) else FAULT_EXIT_CODE
+        if any(thread.name == WORK_THREAD for thread in threading.enumerate()):
+            leave(code)  # it would be waited for
+        sys.exit(code)
 
 
 def _is_foreseen(error: Exception) -> bool:

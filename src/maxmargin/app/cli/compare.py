@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .fit_options import Category, Decimal, Drop, Header, MissingWords, Number, Text
-from .interrupt import cautiously
-from .options import AsJson, Format, Report, Rows, Target
+from .interrupt import cautiously, leave
+from .options import AsJson, Budget, Format, Report, Rows, Target
 from .output import check_outputs, write_page
 from .run import check_named, command_line, print_json, reading, said_of
 
@@ -46,6 +47,7 @@ def compare(
     na: MissingWords = None,
     header: Header = None,
     format: Format = None,
+    budget: Budget = None,
     report: Report = None,
     as_json: AsJson = False,
 ) -> None:
@@ -54,17 +56,22 @@ def compare(
         maxmargin compare iris.csv --target species
         maxmargin compare people.csv -t income --methods svm,logistic --bases all
         maxmargin compare iris.csv -t species --report compared.html
+        maxmargin compare faces.csv -t person --budget 5m
 
-    Rows are told on stderr as they are finished; Ctrl-C keeps those.
+    Rows are told on stderr as they are finished; Ctrl-C keeps those, and
+    ends at once. With --budget the quick methods come first, each may take
+    its share of the time left, and those that need more are named.
     """
     from rich.console import Console
     from rich.table import Table
 
-    from ...models.tune.compare import compare as compare_methods
+    from ...models.tune.compare import Comparing
     from ...parts.files.preparation import Choices
     from ...parts.files.training import read_labelled
+    from ..workflow.budget import parse_budget
     from ..workflow.rows import MemoryRows
 
+    seconds = parse_budget(budget)
     check_outputs({"--report": report}, {"the data": data})
     rows = read_labelled(data, target, None, said_of(format, na, header), reading(as_json))
     named = tuple(drop or ()), tuple(category or ()), tuple(text or ())
@@ -73,10 +80,18 @@ def compare(
     choices = Choices(*named, scale=False, number=numbers, decimal=decimal)
     trained = MemoryRows(rows, choices)
     X, y, notes = trained.X, trained.data.y, trained.notes
-    with cautiously():
-        found = compare_methods(
-            X, y, _names(methods), _names(bases), cv=folds, verbose=int(not as_json)
-        )
+    work = Comparing(
+        X, y, _names(methods), _names(bases), cv=folds, verbose=int(not as_json),
+        max_seconds=seconds,
+    )  # fmt: skip
+    whole = _run(work, seconds)
+    if not whole and not work.done:
+        typer.echo(f"maxmargin: Nothing was compared in --budget {budget}. Give more.", err=True)
+        leave(2)
+        raise typer.Exit(2)
+    found = work.result()
+    if not whole:
+        notes = [*notes, f"ended early, at {work.at}: what is shown is what was done by then"]
     if report is not None:
         _write(report, found, rows, X, notes)
     if as_json:
@@ -90,7 +105,7 @@ def compare(
                 "files": [] if report is None else [str(report)],
             }
         )
-        return
+        return None if whole else leave(0)
     table = Table(title=f"{rows.name}: {len(y)} rows, {folds} folds", box=None)
     for title in COMPARISON_COLUMNS.values():
         table.add_column(title, justify="left" if title in ("method", "basis") else "right")
@@ -105,6 +120,25 @@ def compare(
     console.print(found.recommendation, highlight=False)
     if report is not None:
         typer.echo(f"wrote {report}")
+    if not whole:
+        leave(0)
+
+
+def _run(work, seconds: float) -> bool:
+    """Whether it came to its end; Ctrl-C keeps what is done, if anything is."""
+    from ..workflow.budget import work_within
+
+    def tell() -> None:
+        if sys.stderr.isatty():
+            typer.echo(f"[maxmargin] {work.progress}", err=True)
+
+    try:
+        with cautiously():
+            return work_within(seconds, work.run, tell)
+    except KeyboardInterrupt:
+        if not work.done:
+            raise
+        return False
 
 
 def _write(path: Path, found, rows, X, notes: list[str]) -> None:

@@ -10,6 +10,7 @@ import typer
 from .fit_options import (
     AsJson,
     Basis,
+    Budget,
     Category,
     CostsOption,
     Data,
@@ -83,6 +84,7 @@ def fit(
     seed: Seed = 0,
     tol: Tol = None,
     max_seconds: MaxSeconds = float("inf"),
+    budget: Budget = None,
     threads: Threads = None,
     out: Out = Path("model.maxmargin"),
     report: Report = None,
@@ -106,6 +108,7 @@ def fit(
         maxmargin fit mail.parquet -t spam --text body -m logistic
         maxmargin fit a9a.svm.bz2 --C 1 --test a9a.t.bz2 --json
         maxmargin fit folder/ -t label --memory 1GB    # larger than memory
+        maxmargin fit faces.csv -t person --budget 2m
         zcat rows.csv.gz | maxmargin fit - -t label
 
     Exit code: 0 proved, 1 the gap asked for was not proved, 2 bad input,
@@ -113,6 +116,7 @@ def fit(
     """
     from ...models.calibration.costs import read_costs
     from ...parts.files.preparation import Choices
+    from ..workflow.budget import parse_budget
     from ..workflow.plan import Plan
     from ..workflow.tuning import SCORES
     from .show import as_plain, check_word, next_steps, show_fit
@@ -123,7 +127,7 @@ def fit(
     weights = None if balanced else weights
     plan = Plan(
         method, C, tune, folds, kernel, basis, multiclass, tol, max_seconds, seed, threads,
-        score, balanced,
+        score, balanced, parse_budget(budget),
     )  # fmt: skip
     plan.resolved  # noqa: B018  # what cannot work is said before anything is read
     choices = Choices(

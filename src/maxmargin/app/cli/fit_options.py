@@ -167,6 +167,14 @@ Tol = Annotated[
 MaxSeconds = Annotated[
     float, typer.Option(help="Most seconds for choosing and fitting.", rich_help_panel=EFFORT_PANEL)
 ]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        help="Most time for choosing and fitting, such as 60s, 5m or 1h: C is then chosen among "
+        "those that were tried, and a gap that is not proved is told. [default: no limit]",
+        rich_help_panel=EFFORT_PANEL,
+    ),
+]
 Threads = Annotated[
     int | None,
     typer.Option(

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 INTERRUPTED_EXIT_CODE = 130
+# The name of a thread that does a command's work.
+WORK_THREAD = "maxmargin-work"
 _cautious = 0
 _written: list[str] = []
 
@@ -40,6 +43,15 @@ def cautiously(*files) -> Iterator[None]:
         _written.extend(map(str, files))
     finally:
         _cautious -= 1
+
+
+def leave(code: int) -> None:
+    """End the program here and now, though a thread of it still works; other programs that call
+    commands go on."""
+    if signal.getsignal(signal.SIGINT) in (_pressed, signal.SIG_IGN):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def message() -> str:

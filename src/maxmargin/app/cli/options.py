@@ -18,6 +18,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON."
 Report = Annotated[
     Path | None, typer.Option(help="Write a page about the result, in HTML, to this file.")
 ]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        help="Most time for all of it, such as 60s, 5m or 1h; what is there by then is shown. "
+        "[default: no limit]"
+    ),
+]
 CostsFile = Annotated[
     Path | None,
     typer.Option(

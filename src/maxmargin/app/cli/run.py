@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .interrupt import INTERRUPTED_EXIT_CODE, ignore, message
+from .interrupt import INTERRUPTED_EXIT_CODE, ignore, leave, message
 from .postpone import import_sklearn
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def command(body: Callable) -> Callable:
         except KeyboardInterrupt:
             ignore()  # once is enough from here on
             typer.echo(message(), err=True)
+            leave(INTERRUPTED_EXIT_CODE)  # threads may be at work, which would be waited for
             raise typer.Exit(INTERRUPTED_EXIT_CODE) from None
 
     return run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...models.tune.compare import SIGNIFICANCE_LEVEL, Comparison
+from ...models.tune.comparison import SIGNIFICANCE_LEVEL, Comparison
 from . import pictures
 from .data import About, data_section, worth_knowing
 from .figures import figures

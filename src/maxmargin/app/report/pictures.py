@@ -15,7 +15,7 @@ from ..workflow.fit import Fitted
 from .figures import Maker
 
 if TYPE_CHECKING:
-    from ...models.tune.compare import Comparison
+    from ...models.tune.comparison import Comparison
     from ...models.tune.path import CPath
 
 Pictures = list[tuple[str, Maker]]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.types import ArrayLike, MatrixLike
-from ...models.tune.compare import Comparison
+from ...models.tune.comparison import Comparison
 from ...models.tune.path import CPath
 from ...models.tune.search import CSearch
 from ...parts.files.atomic import replacing

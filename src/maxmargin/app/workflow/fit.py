@@ -11,18 +11,24 @@ import numpy as np
 
 from ... import __version__
 from ...models.calibration.error_estimate import ErrorEstimate
+from ...models.compiling import compile_seconds
+from ...models.deadline import OutOfTimeError, deadline
 from ...parts.files.columns import UnexpectedValues
 from ...parts.files.form import FileForm, as_form
 from ...parts.files.model import TableModel
 from ...parts.files.preparation import Choices
 from ...parts.files.training import Labelled
-from .compiling import compile_time
+from .budget import work_within
 from .judge import Errors, LeftOut, judge
 from .plan import Plan
 from .rows import MemoryRows, TrainingRows, counted_classes
 from .tuning import Tuning, tune
 from .verdict import Verdict, by_error, by_table, by_training_rows
 
+# Of a budget, what choosing C may take; the rest is for the final fit and its proof.
+FOLDS_SHARE = 0.7
+# How many times a budget a fit may take that is being proved, or does not look at a clock.
+OVERTIME = 2.0
 # Scores at the margin are 1; a model whose scores differ by less than this has no weights.
 SCORE_ROUNDING = 1e-9
 
@@ -138,9 +144,9 @@ def fit_files(
 
 def fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
     """Choose C where that was asked for, fit, and say what there is to say."""
-    with compile_time() as compiled:
-        result = _fit_rows(rows, plan, began)
-    result.seconds["compile"] = compiled.seconds
+    compiled = compile_seconds()
+    result = _fit_in_time(rows, plan, began)
+    result.seconds["compile"] = compile_seconds() - compiled
     result.model.summary.update(
         summary_of(result, plan.resolved.name, rows.classes()) | rows.summary()
     )
@@ -148,12 +154,30 @@ def fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
     return result
 
 
+def _fit_in_time(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
+    """Fits end by themselves when the budget is used up; what never looks at a clock is left."""
+    if np.isinf(plan.budget):
+        return _fit_rows(rows, plan, began)
+    found: list[Fitted] = []
+
+    def work() -> None:
+        with deadline(plan.budget, FOLDS_SHARE):
+            found.append(_fit_rows(rows, plan, began))
+
+    if not work_within(OVERTIME * plan.budget, work):
+        raise OutOfTimeError(
+            f"There was no model yet after {OVERTIME * plan.budget:g} s, {OVERTIME:g} times the "
+            "--budget. Give more, fewer rows, or another --method."
+        )
+    return found[0]
+
+
 def _fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
     prepared = time.perf_counter()
-    deadline = prepared + plan.max_seconds
+    ends = prepared + plan.max_seconds
 
     def left() -> float:
-        return max(1e-3, deadline - time.perf_counter())
+        return max(1e-3, ends - time.perf_counter())
 
     method, notes, C = plan.resolved, rows.notes, plan.C
     tuning: Tuning | None = None
@@ -166,7 +190,7 @@ def _fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
                 method, plan.parameters(left()), *some[:3], plan.folds, plan.seed, plan.threads,
                 plan.score,
             )  # fmt: skip
-            C = tuning.C
+            C = 1.0 if tuning is None else tuning.C
             notes += warned if rows.whole else [*warned, f"C was chosen on {some.which}"]
     tuned = time.perf_counter()
     if estimator is None or not rows.whole:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...models.calibration.costs import Costs
 from ...models.calibration.error_estimate import ErrorEstimate, wilson
+from ...models.deadline import time_left
 
 # Of more classes than this nobody looks at a table, which has their square in cells.
 MAX_CONFUSION_CLASSES = 300
@@ -101,7 +102,8 @@ def left_out(estimator, X, y, weight=None) -> LeftOut:
     known = getattr(estimator, "calibration_", None)
     if known is None:
         return LeftOut()
-    if known.way == "approximate leave-one-out" and len(y) <= MAX_EXACT_ROWS:
+    soon = len(y) <= MAX_EXACT_ROWS and time_left() > 0.0
+    if known.way == "approximate leave-one-out" and soon:
         exact = _exactly(estimator, X, y, weight)
         if exact is not None:
             return exact

@@ -28,6 +28,7 @@ class Plan:
     threads: int | None = None
     score: str | None = None
     balanced: bool = False
+    budget: float = np.inf
 
     @cached_property
     def resolved(self) -> Method:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...models.deadline import OutOfTimeError
 from ...models.registry import Method
 from ...models.tune.stratified_folds import stratified_folds
 
@@ -64,12 +65,13 @@ def tune(
     seed: int,
     threads: int | None = None,
     score: str | None = None,
-) -> tuple[Tuning, Any, list[str]]:
+) -> tuple[Tuning | None, Any, list[str]]:
     """The C with the best score on held-out rows, the smallest of equals.
 
     ``given``: parameters of the method's estimator.  ``threads`` is the most to use, None for one
     a core.  ``score`` None: accuracy, or where a class is rare balanced accuracy, which does not
-    forget it.  Returns the model fitted with that C too, and its warnings.
+    forget it.  Returns the model fitted with that C too, and its warnings; no choice and no model
+    where a deadline left no time for any C.
     """
     classes, counts = np.unique(y, return_counts=True)
     fewest, rare = int(counts.min()), classes[counts.argmin()]
@@ -92,8 +94,13 @@ def tune(
     jobs = 1 if X.size < MIN_THREADED_VALUES else (threads or -1)
     scoring = None if score == "accuracy" else score
     search = method.search_class()(Cs=TUNING_CS, cv=splits, n_jobs=jobs, scoring=scoring, **given)
-    notes = fit_quietly(search, X, y, sample_weight=weight)
-    tuning = Tuning(np.asarray(search.Cs_), 1.0 - search.scores_, int(search.best_index_), score)
+    try:
+        notes = fit_quietly(search, X, y, sample_weight=weight)
+    except OutOfTimeError as late:
+        return None, None, [*told, f"{late} C = 1 was taken instead; give more --budget"]
+    done = np.isfinite(search.scores_).all(axis=0)  # the first ones, where time or patience ended
+    errors = 1.0 - search.scores_[:, done]
+    tuning = Tuning(np.asarray(search.Cs_)[done], errors, int(search.best_index_), score)
     return tuning, search.plain(), told + notes
 
 

@@ -22,6 +22,7 @@ from sklearn import config_context, get_config
 
 from ...core.solve.threads import one_blas_thread
 from ..captured_warnings import CapturedWarning, listening, overhear
+from ..deadline import in_context
 
 # How many fits a warning that they share names before it says "and … more".
 MAX_NAMED_FITS = 3
@@ -59,7 +60,7 @@ def _at_once(tasks, threads: int, tell) -> list:
     with one_blas_thread():
         pool = ThreadPoolExecutor(threads, thread_name_prefix="maxmargin")
         try:
-            places = {pool.submit(task): place for place, task in enumerate(tasks)}
+            places = {pool.submit(in_context(task)): place for place, task in enumerate(tasks)}
             for done in as_completed(places):
                 done.result()
                 tell(places[done])

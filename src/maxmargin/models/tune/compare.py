@@ -10,97 +10,25 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 from sklearn.base import clone
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from ...core.certify.separability import NotSeparableError
 from ...core.types import ArrayLike, MatrixLike
+from ..deadline import OutOfTimeError, clock, deadline, time_left
 from ..registry import METHODS, Method, Shape
 from ..separate import separability
-from ..validation import EstimatorStandIn, check_training
+from ..validation import EstimatorStandIn, check_training, positive
 from .candidates import CANDIDATE_BASES, CandidateBasis, chosen, make, pipeline
-from .records import as_frame, as_html, as_text
+from .comparison import Comparison, Record, name_of, rank
 
-Record = dict[str, Any]
-
-# A difference with a smaller p-value is called one.
-SIGNIFICANCE_LEVEL = 0.05
 # Values up to which separability is decided.
 MAX_SEPARABILITY_VALUES = 2e6
-
-
-@dataclass
-class Comparison:
-    """What ``compare`` found: one row per method and basis, best first.
-
-    ``p_value`` is that of the difference to the best row; ``folds`` holds the accuracy of every
-    fold, in the same order as ``rows``.
-    """
-
-    rows: list[Record] = field(default_factory=list)
-    folds: list[np.ndarray] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
-    interrupted: bool = False
-
-    @property
-    def best(self) -> Record:
-        return self.rows[0]
-
-    @property
-    def recommended(self) -> Record:
-        """The simplest, then the most accurate, of all that are as good as the best.
-
-        That is: not significantly worse, and within one standard error of it.
-        """
-        best = self.best
-        good = [
-            row
-            for row in self.rows
-            if not row["p_value"] < SIGNIFICANCE_LEVEL
-            and row["accuracy"]
-            >= best["accuracy"] - max(best["standard_error"], row["standard_error"])
-        ]
-        return min(good, key=_simplicity)
-
-    @property
-    def recommendation(self) -> str:
-        """What to do, in a sentence or two."""
-        row, best = self.recommended, self.best
-        name = _name(row)
-        text = f"Use {name}: accuracy {row['accuracy']:.3f} ± {row['standard_error']:.3f}"
-        if row is best:
-            text += ", the highest of all"
-        else:
-            text += (
-                f". {_name(best)} has {best['accuracy']:.3f}, which these folds do not tell from "
-                f"it (p = {row['p_value']:.2f}), and is less simple"
-            )
-        worse = sum(row["p_value"] < SIGNIFICANCE_LEVEL for row in self.rows)
-        text += f". {worse} of {len(self.rows)} are significantly worse than the best."
-        return text + " The comparison was interrupted." * self.interrupted
-
-    def table(self) -> str:
-        return as_text(self.rows) if self.rows else "nothing compared"
-
-    def to_frame(self) -> Any:
-        """The rows as a pandas DataFrame."""
-        return as_frame(self.rows)
-
-    def __str__(self) -> str:
-        if not self.rows:
-            return self.table()
-        notes = "".join(f"\n{note}" for note in self.skipped)
-        return f"{self.table()}\n\n{self.recommendation}{notes}"
-
-    def _repr_html_(self) -> str:
-        return as_html(self.rows, self.recommendation) if self.rows else "nothing compared"
 
 
 def compare(
@@ -115,6 +43,7 @@ def compare(
     random_state: int | np.random.RandomState | None = 0,
     on_row: Callable[[Record], None] | None = None,
     verbose: int = 0,
+    max_seconds: float = np.inf,
 ) -> Comparison:
     """Compare methods and bases by nested cross-validation; Ctrl-C keeps what is done.
 
@@ -131,6 +60,7 @@ def compare(
     cv, inner_cv : outer and inner folds, a number or a scikit-learn splitter
     on_row : called with every row as it is finished
     verbose : 1 prints every row as it is finished; at a terminal this is the default
+    max_seconds : of all of it; methods that need more than their share are left out, and said so
 
     Examples
     --------
@@ -141,33 +71,117 @@ def compare(
     >>> [row["method"] for row in result.rows if row["accuracy"] > 0.9]
     ['fisher', 'svm']
     """
-    X, classes, codes = check_training(EstimatorStandIn(), X, y)
-    y = classes[codes]
-    sparse = not isinstance(X, np.ndarray)
-    shape = Shape(X.shape[0], X.shape[1], len(classes), sparse)
-    splitter = check_cv(cv, y, classifier=True)
-    if isinstance(splitter, StratifiedKFold) and not splitter.shuffle:
-        splitter = StratifiedKFold(splitter.n_splits, shuffle=True, random_state=random_state)
-    splits = list(splitter.split(X, y, groups))
-    result, done = Comparison(), []
+    work = Comparing(
+        X, y, methods, bases, cv=cv, inner_cv=inner_cv, groups=groups, random_state=random_state,
+        on_row=on_row, verbose=verbose, max_seconds=max_seconds,
+    )  # fmt: skip
     try:
-        for name, basis_name, model in _candidates(X, shape, methods, bases, inner_cv):
-            try:
-                row, scores = _judge(name, basis_name, model, X, y, splits)
-            except (ValueError, ArithmeticError, NotSeparableError) as error:
-                result.skipped.append(f"{name} ({basis_name}) was left out: {error}")
-                continue
-            done.append((row, scores))
-            _tell(row, verbose, on_row)
+        work.run()
     except KeyboardInterrupt:
-        if not done:
+        if not work.done:
             raise
-        result.interrupted = True
-    if not done:
-        raise ValueError("Nothing could be compared: " + " ".join(result.skipped))
-    _rank(result, done, splits, len(y))
-    _add_separability(result, X, y, bases, shape)
-    return result
+    return work.result()
+
+
+class Comparing:
+    """A comparison under way: what is done, what it is at, and what is there if it ends now.
+
+    ``run`` does all of it; another thread may look at ``progress`` meanwhile, and take the
+    ``result`` of what is done at any time.
+    """
+
+    def __init__(
+        self, X, y, methods="all", bases="all", *, cv: Any = 5, inner_cv: Any = 3, groups=None,
+        random_state: Any = 0, on_row: Callable[[Record], None] | None = None, verbose: int = 0,
+        max_seconds: float = np.inf,
+    ):  # fmt: skip
+        self.X, classes, codes = check_training(EstimatorStandIn(), X, y)
+        self.y, self.bases = classes[codes], bases
+        self.shape = Shape(
+            self.X.shape[0], self.X.shape[1], len(classes), not isinstance(self.X, np.ndarray)
+        )
+        splitter = check_cv(cv, self.y, classifier=True)
+        if isinstance(splitter, StratifiedKFold) and not splitter.shuffle:
+            splitter = StratifiedKFold(splitter.n_splits, shuffle=True, random_state=random_state)
+        self.splits = list(splitter.split(self.X, self.y, groups))
+        self.candidates = list(_candidates(self.X, self.shape, methods, bases, inner_cv))
+        self.max_seconds = positive("max_seconds", max_seconds, infinite=True)
+        if np.isfinite(self.max_seconds):  # what is there soon is there in any case
+            self.candidates.sort(key=_cost)
+        self.on_row, self.verbose = on_row, verbose
+        self.done: list[tuple[Record, np.ndarray]] = []
+        self.skipped: list[str] = []
+        self.tried = self.folds = 0
+        self.whole = False
+        self.began = clock()
+
+    def run(self) -> None:
+        """Every candidate in turn; with a deadline each has an equal share of what is left."""
+        self.began = clock()
+        with deadline(self.max_seconds):
+            for tried, (name, basis, model) in enumerate(self.candidates):
+                self.tried, self.folds = tried, 0
+                share = time_left() / (len(self.candidates) - tried)
+                with deadline(share):
+                    self._try(name, basis, model, share)
+            self.tried += 1
+        self.whole = True
+
+    def _try(self, name: str, basis: str, model, share: float) -> None:
+        try:
+            row, scores = _judge(name, basis, model, self.X, self.y, self._folds())
+        except OutOfTimeError:
+            self.skipped.append(
+                f"{name} ({basis}) was left out: it took longer than its share of the time, "
+                f"{share:.3g} s of {self.max_seconds:.3g} s"
+            )
+        except (ValueError, ArithmeticError, NotSeparableError) as error:
+            self.skipped.append(f"{name} ({basis}) was left out: {error}")
+        else:
+            self.done.append((row, scores))
+            _tell(row, self.verbose, self.on_row)
+
+    def _folds(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The outer folds; none is begun, and none counts, when the time is over."""
+        for fold, split in enumerate(self.splits):
+            self.folds = fold
+            yield split
+            if time_left() <= 0.0:
+                raise OutOfTimeError("the time is over")
+
+    @property
+    def progress(self) -> str:
+        """Where it stands, and how long the rest takes if all take as long as those so far."""
+        seconds = clock() - self.began
+        share = (self.tried + self.folds / len(self.splits)) / len(self.candidates)
+        left = (
+            f"about {seconds * (1.0 / share - 1.0):.0f} s left" if share > 0 else "no estimate yet"
+        )
+        return f"{seconds:.0f} s, {left}: {self.tried} of {len(self.candidates)} done, at {self.at}"
+
+    @property
+    def at(self) -> str:
+        """The method and the fold that are being fitted."""
+        name = self.candidates[min(self.tried, len(self.candidates) - 1)][0]
+        return f"{name}, fold {self.folds + 1} of {len(self.splits)}"
+
+    def result(self) -> Comparison:
+        """What is there now; ``interrupted`` where that is not all."""
+        result, done = Comparison(skipped=list(self.skipped)), list(self.done)
+        result.interrupted = not self.whole
+        if not done:
+            raise ValueError("Nothing could be compared: " + " ".join(result.skipped))
+        rank(result, done, self.splits, len(self.y))
+        if self.whole:
+            _add_separability(result, self.X, self.y, self.bases, self.shape)
+        return result
+
+
+def _cost(candidate: tuple[str, str, Any]) -> int:
+    """Closed forms before searches, and kernels last."""
+    name, _, model = candidate
+    searches = hasattr(model[-1], "Cs") if hasattr(model, "steps") else True
+    return 2 if name.startswith("kernel") else int(searches)
 
 
 def _candidates(X, shape: Shape, methods, bases, folds):
@@ -186,7 +200,7 @@ def _candidates(X, shape: Shape, methods, bases, folds):
             yield name, shown, pipeline(own, basis if linear else None, X)
 
 
-def _judge(name: str, basis: str, model, X, y, splits) -> tuple[Record, np.ndarray]:
+def _judge(name: str, basis: str, model, X, y, splits: Iterable) -> tuple[Record, np.ndarray]:
     """Fit and score on every outer fold."""
     scores, fitting, predicting = [], [], []
     losses: list[float | None] = []
@@ -257,43 +271,6 @@ def _mean(values: list[float | None]) -> float | None:
     return None if None in values else float(np.mean(np.array(values, dtype=np.float64)))
 
 
-def _rank(result: Comparison, done: list, splits, n: int) -> None:
-    """Best first, with the significance of every difference to the best."""
-    done.sort(key=lambda pair: (-pair[0]["accuracy"], pair[0]["fit_seconds"]))
-    share = float(np.mean([len(test) / len(train) for train, test in splits]))
-    best = done[0][1]
-    for row, scores in done:
-        row["p_value"] = p_value(best - scores, share)
-        result.rows.append(row)
-        result.folds.append(scores)
-
-
-def p_value(differences: np.ndarray, share: float) -> float:
-    """Two-sided, of paired differences over k folds whose test part is ``share`` of the rest.
-
-    Folds share training rows, so the variance of their mean is (1/k + share) times their own.
-    """
-    k, mean = len(differences), float(np.mean(differences))
-    if mean == 0.0 or k < 2:
-        return 1.0
-    deviation = float(np.std(differences, ddof=1))
-    if deviation == 0.0:
-        return 0.0
-    return float(2.0 * student.sf(abs(mean) / (deviation * np.sqrt(1.0 / k + share)), k - 1))
-
-
-def _simplicity(row: Record) -> tuple:
-    """Fewer ideas first: no kernel, no change of basis; then accuracy, then speed."""
-    method, basis = str(row["method"]), str(row["basis"])
-    kernel, changed = method.startswith("kernel"), basis != "as given"
-    return kernel, changed, -row["accuracy"], row["fit_seconds"]
-
-
-def _name(row: Record) -> str:
-    basis = "" if row["basis"] == "as given" else f" on the {row['basis']} basis"
-    return f"{row['method']}{basis}"
-
-
 def _add_separability(result: Comparison, X, y, bases, shape: Shape) -> None:
     """Whether all rows are separable in each basis: the same for every linear method on it."""
     changes = chosen(bases, CANDIDATE_BASES, "bases", shape)
@@ -323,7 +300,7 @@ def _tell(row: Record, verbose: int, on_row) -> None:
         on_row(row)
     if verbose > 0 or (on_row is None and sys.stderr.isatty()):
         print(
-            f"[maxmargin] {_name(row):<28} accuracy {row['accuracy']:.3f} ± "
+            f"[maxmargin] {name_of(row):<28} accuracy {row['accuracy']:.3f} ± "
             f"{row['standard_error']:.3f}  fit {row['fit_seconds']:.2f} s",
             file=sys.stderr,
             flush=True,

@@ -18,6 +18,7 @@ from sklearn import get_config
 
 from ...core.solve.threads import one_blas_thread
 from ..captured_warnings import CapturedWarning, listening
+from ..deadline import in_context, time_left
 from ..reduction.fit_many import interrupts, named, repeat
 
 # How often the main thread looks whether Ctrl-C was pressed, in seconds.
@@ -37,8 +38,13 @@ class Chains:
 
     @property
     def stopped(self) -> bool:
-        """Whether Ctrl-C was pressed, even if a fit made light of it, or a link failed."""
-        return bool(self.pressed) or self.error is not None
+        """Whether Ctrl-C was pressed, even if a fit made light of it, a link failed, or the time is
+        over."""
+        return bool(self.pressed) or self.error is not None or self.late
+
+    @property
+    def late(self) -> bool:
+        return time_left() <= 0.0
 
     @property
     def complete(self) -> int:
@@ -46,7 +52,7 @@ class Chains:
         return min(self.next)
 
     def run(self, n_jobs: int | None, verbose: int, name: Callable[[int, int], str]) -> bool:
-        """Make all steps; False if Ctrl-C ended it early.  An error in a link is raised."""
+        """Make all steps; False if Ctrl-C or a deadline ended it early.  Errors are raised."""
         remarks: list[CapturedWarning] = []
         progress = FoldProgress(self.who, len(self.next) * self.steps, int(verbose))
         config = get_config()
@@ -60,7 +66,7 @@ class Chains:
                 except BaseException as error:
                     self.error = self.error or error
                     return
-                if not self.stopped:
+                if not self.stopped:  # a fit that was cut short tells nothing of its C
                     self._done(chain)
                     progress.tell(name(chain, step))
 
@@ -76,7 +82,7 @@ class Chains:
             if step < made
         ]
         repeat(self.who, [remark for remark in remarks if remark.name in order], order, 5)
-        return not self.stopped
+        return self.complete == self.steps
 
     def _main(self, work: Callable[[], None], threads: int) -> None:
         # More BLAS threads would fight over the cores that the fits already use.
@@ -86,7 +92,7 @@ class Chains:
                     work()
                 else:  # each thread ends after the fit it is at when Ctrl-C is pressed
                     with ThreadPoolExecutor(threads, thread_name_prefix="maxmargin") as pool:
-                        futures = [pool.submit(work) for _ in range(threads)]
+                        futures = [pool.submit(in_context(work)) for _ in range(threads)]
                         while wait(futures, INTERRUPT_POLL_SECONDS).not_done:
                             pass
             except KeyboardInterrupt as error:
@@ -124,7 +130,12 @@ class FoldProgress:
             self.shown = now
             print(
                 f"[maxmargin] {self.who} {now - self.began:7.2f} s"
-                f"  fit {self.count:4d} of {self.total}  ({name})",
+                f"  fit {self.count:4d} of {self.total}  ({name}), {self._left(now)}",
                 file=sys.stderr,
                 flush=True,
             )
+
+    def _left(self, now: float) -> str:
+        """If the fits to come take as long as those that are done; large C take longer."""
+        seconds = (now - self.began) / self.count * (self.total - self.count)
+        return f"about {seconds:.0f} s left"

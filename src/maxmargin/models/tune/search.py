@@ -22,6 +22,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from ...core.types import ArrayLike, MatrixLike
+from ..deadline import OutOfTimeError, deadline, folds_seconds
 from ..device.tensors import wants_device
 from ..validation import all_or_nothing, one_of, positive
 from .best import CHOICE_RULES, best_index
@@ -102,12 +103,13 @@ class CSearch:
             splits = _splits(self.cv, data, groups)
             search = CGridSearch(self._model(positive("tol_cv", self.tol_cv)), Cs, data, splits)
             scorer = _scorer(self.scoring)
-            whole = search.run(type(self).__name__, scorer, self.n_jobs, int(self.verbose))
+            with deadline(folds_seconds()):
+                whole = search.run(type(self).__name__, scorer, self.n_jobs, int(self.verbose))
             self._choose(search, Cs)
             self._refit(search, data)
             self._keep_calibration(search)
         if not whole:
-            self._tell_of_interrupt(search.complete)
+            self._tell_of_interrupt(search)
         return self
 
     def _fit_on_device(self, X, y, sample_weight, groups) -> Self:
@@ -136,6 +138,10 @@ class CSearch:
 
     def _choose(self, search: CGridSearch, Cs: np.ndarray) -> None:
         done = search.complete
+        if done == 0 and search.late:
+            raise OutOfTimeError(
+                f"{type(self).__name__} had no time to try any C on all {len(search.splits)} folds."
+            )
         if done == 0:
             raise KeyboardInterrupt(
                 f"{type(self).__name__} was interrupted before any C had been tried on all "
@@ -165,11 +171,13 @@ class CSearch:
         if found is not None:
             self.calibration_ = found
 
-    def _tell_of_interrupt(self, done: int) -> None:
+    def _tell_of_interrupt(self, search: CGridSearch) -> None:
+        done = search.complete
+        why = "ran out of time" if search.late else "was interrupted from the keyboard"
         warnings.warn(
-            f"{type(self).__name__} was interrupted from the keyboard: C was chosen among the "
-            f"first {done} of {len(self.Cs_)} values, up to C = {self.Cs_[done - 1]:.4g}, for "
-            "which all folds were done.",
+            f"{type(self).__name__} {why}: C was chosen among the first {done} of "
+            f"{len(self.Cs_)} values, up to C = {self.Cs_[done - 1]:.4g}, for which all folds were "
+            "done.",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -185,6 +193,7 @@ class CGridSearch:
     splits: list
     scores: np.ndarray = field(init=False)
     complete: int = 0
+    late: bool = False
 
     def __post_init__(self):
         shape = (len(self.splits), len(self.Cs))
@@ -213,6 +222,7 @@ class CGridSearch:
         chains = Chains(who, len(self.splits), len(self.Cs), link)
         whole = chains.run(n_jobs, verbose, name)
         self.complete = chains.complete
+        self.late = not whole and not chains.pressed and chains.error is None
         self.parts.clear()
         self.scores[:, self.complete :] = np.nan
         return whole

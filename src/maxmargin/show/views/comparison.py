@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ...models.tune.compare import SIGNIFICANCE_LEVEL, Comparison
+from ...models.tune.comparison import SIGNIFICANCE_LEVEL, Comparison
 from ..display import Display
 from ..scene import Axis, Mark, Points, Scene, Segments
 

@@ -1,0 +1,120 @@
+"""Comparison: what ``compare`` found, best first, with the significance of every difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+from .records import as_frame, as_html, as_text
+
+Record = dict[str, Any]
+
+# A difference with a smaller p-value is called one.
+SIGNIFICANCE_LEVEL = 0.05
+
+
+@dataclass
+class Comparison:
+    """What ``compare`` found: one row per method and basis, best first.
+
+    ``p_value`` is that of the difference to the best row; ``folds`` holds the accuracy of every
+    fold, in the same order as ``rows``.
+    """
+
+    rows: list[Record] = field(default_factory=list)
+    folds: list[np.ndarray] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    interrupted: bool = False
+
+    @property
+    def best(self) -> Record:
+        return self.rows[0]
+
+    @property
+    def recommended(self) -> Record:
+        """The simplest, then the most accurate, of all that are as good as the best.
+
+        That is: not significantly worse, and within one standard error of it.
+        """
+        best = self.best
+        good = [
+            row
+            for row in self.rows
+            if not row["p_value"] < SIGNIFICANCE_LEVEL
+            and row["accuracy"]
+            >= best["accuracy"] - max(best["standard_error"], row["standard_error"])
+        ]
+        return min(good, key=_simplicity)
+
+    @property
+    def recommendation(self) -> str:
+        """What to do, in a sentence or two."""
+        row, best = self.recommended, self.best
+        name = name_of(row)
+        text = f"Use {name}: accuracy {row['accuracy']:.3f} ± {row['standard_error']:.3f}"
+        if row is best:
+            text += ", the highest of all"
+        else:
+            text += (
+                f". {name_of(best)} has {best['accuracy']:.3f}, which these folds do not tell from "
+                f"it (p = {row['p_value']:.2f}), and is less simple"
+            )
+        worse = sum(row["p_value"] < SIGNIFICANCE_LEVEL for row in self.rows)
+        text += f". {worse} of {len(self.rows)} are significantly worse than the best."
+        return text + " The comparison was interrupted." * self.interrupted
+
+    def table(self) -> str:
+        return as_text(self.rows) if self.rows else "nothing compared"
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas DataFrame."""
+        return as_frame(self.rows)
+
+    def __str__(self) -> str:
+        if not self.rows:
+            return self.table()
+        notes = "".join(f"\n{note}" for note in self.skipped)
+        return f"{self.table()}\n\n{self.recommendation}{notes}"
+
+    def _repr_html_(self) -> str:
+        return as_html(self.rows, self.recommendation) if self.rows else "nothing compared"
+
+
+def rank(result: Comparison, done: list, splits, n: int) -> None:
+    """Best first, with the significance of every difference to the best."""
+    done.sort(key=lambda pair: (-pair[0]["accuracy"], pair[0]["fit_seconds"]))
+    share = float(np.mean([len(test) / len(train) for train, test in splits]))
+    best = done[0][1]
+    for row, scores in done:
+        row["p_value"] = p_value(best - scores, share)
+        result.rows.append(row)
+        result.folds.append(scores)
+
+
+def p_value(differences: np.ndarray, share: float) -> float:
+    """Two-sided, of paired differences over k folds whose test part is ``share`` of the rest.
+
+    Folds share training rows, so the variance of their mean is (1/k + share) times their own.
+    """
+    k, mean = len(differences), float(np.mean(differences))
+    if mean == 0.0 or k < 2:
+        return 1.0
+    deviation = float(np.std(differences, ddof=1))
+    if deviation == 0.0:
+        return 0.0
+    return float(2.0 * student.sf(abs(mean) / (deviation * np.sqrt(1.0 / k + share)), k - 1))
+
+
+def _simplicity(row: Record) -> tuple:
+    """Fewer ideas first: no kernel, no change of basis; then accuracy, then speed."""
+    method, basis = str(row["method"]), str(row["basis"])
+    kernel, changed = method.startswith("kernel"), basis != "as given"
+    return kernel, changed, -row["accuracy"], row["fit_seconds"]
+
+
+def name_of(row: Record) -> str:
+    basis = "" if row["basis"] == "as given" else f" on the {row['basis']} basis"
+    return f"{row['method']}{basis}"
