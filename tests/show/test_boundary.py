@@ -24,8 +24,14 @@ from maxmargin.parts.files.model import with_columns
 from maxmargin.parts.files.preparation import Choices
 from maxmargin.parts.files.training import label_table
 from maxmargin.show.scene import Area, Line, Points, Segments
-from maxmargin.show.views.boundary import SUPPORT_WORDS, boundary_view
+from maxmargin.show.views.boundary import (
+    CUT_SLACK_SHARE,
+    MIN_SLACK_OPACITY,
+    SUPPORT_WORDS,
+    boundary_view,
+)
 
+SLACK = "slack ξ"
 IRIS, SPECIES = load_iris(return_X_y=True)
 
 
@@ -60,7 +66,7 @@ def test_margins_and_slacks_of_two_classes_are_true_distances(seed, d, C):
     assert np.linalg.norm(end - start, axis=1) == pytest.approx(xi / norm, abs=1e-8)
     assert np.allclose(end @ g + t, sign, atol=1e-7)
     short = np.flatnonzero(svm.slack_ > 1e-7)
-    if "left out" not in view.words:
+    if not len(view.cut):
         assert set(view.index[view.slack_of]) == set(short)
 
 
@@ -111,6 +117,31 @@ def test_rings_are_the_support_vectors_and_their_kinds(model):
             assert np.allclose(np.column_stack([rings[paint].x, rings[paint].y]), own)
         else:
             assert paint not in rings
+
+
+def test_long_slacks_are_cut_at_the_window_and_much_ink_is_pale():
+    X, y = overlapping(3)
+    wide = LinearSVM(C=1e-4).fit(X, y)
+    view = boundary_view(wide, X, y)
+    left, right, bottom, top = view.regions.window
+    inside = (view.slacks[:, 2:] >= [left, bottom]) & (view.slacks[:, 2:] <= [right, top])
+    assert inside.all()
+    assert len(view.cut) + len(view.slacks) == np.sum(wide.slack_ > 1e-7)
+    length = np.hypot(*(view.cut[:, 2:] - view.cut[:, :2]).T)
+    assert np.allclose(length, CUT_SLACK_SHARE * np.hypot(right - left, top - bottom))
+    assert "are cut short" in view.words
+    X, y = overlapping(3, n=300)
+    narrow, wider = LinearSVM(C=100.0).fit(X[:40], y[:40]), LinearSVM(C=0.001).fit(X, y)
+    window = (-9.0, 9.0, -9.0, 9.0)
+    faint, full = (
+        next(
+            m
+            for m in boundary_view(svm, X[:n], y[:n], window=window).scene().marks
+            if m.label == SLACK
+        )
+        for svm, n in ((wider, 300), (narrow, 40))
+    )
+    assert MIN_SLACK_OPACITY <= faint.opacity < full.opacity == 1.0
 
 
 def test_other_rows_than_the_training_rows_have_no_rings():

@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs, make_circles
 from sklearn.tree import DecisionTreeClassifier
 
 from maxmargin import KernelSVM
+from maxmargin.show.geometry.decision_rule import duels
 from maxmargin.show.geometry.model_adapter import doubtful_election, subject_of
 from maxmargin.show.geometry.plane import features_plane
 from maxmargin.show.geometry.regions import MAX_TIE_LINES, regions_of
@@ -170,6 +171,23 @@ def test_a_tie_on_a_whole_region_goes_to_the_class_predict_names():
     regions = look(model, X)
     assert [len(rings) for rings in regions.rings] == [1, 0, 1]
     assert [covered(rings) for rings in regions.rings] == pytest.approx([2.25, 0, 2.25], rel=0.02)
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_the_firmness_of_duels_vanishes_on_borders_and_nowhere_else(k):
+    election = duels(k, 1.0)
+    rng = np.random.default_rng(0)
+    one, other = rng.standard_normal((2, 300, k * (k - 1) // 2))
+    assert (election.firmness(one, election.lead(one)) > 0).all()
+    before, after = election.decide(one), election.decide(other)
+    apart = before != after
+    one, other, before = one[apart], other[apart], before[apart]
+    for _ in range(50):  # to where another is elected
+        middle = 0.5 * (one + other)
+        same = election.decide(middle) == before
+        one[same], other[~same] = middle[same], middle[~same]
+    for side in (one, other):
+        assert election.firmness(side, election.lead(side)).max() < 1e-12
 
 
 def test_more_duels_than_can_be_cut_exactly_fall_back_to_a_grid():

@@ -50,6 +50,7 @@ class Segments:
     label: str | None = None
     dash: Dash = "solid"
     width: float = 1.0
+    opacity: float = 1.0
 
 
 @dataclass(frozen=True)

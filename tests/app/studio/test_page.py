@@ -44,6 +44,25 @@ def test_the_address_holds_the_whole_state(browser, studio, page):
         assert other.locator("#plane").inner_html() == drawn
 
 
+def test_two_hundred_points_fit_into_a_link(browser, studio):
+    drawn = [
+        (round(float(x), 3), round(float(y), 3), int(c))
+        for x, y, c in np.random.default_rng(0).uniform([-9, -9, 0], [9, 9, 4.99], (200, 3))
+    ]
+    text = "".join(f"{'ABCDE'[c]}{x},{y}" for x, y, c in drawn)
+    fragment = f"#m=logistic&n=x&n=y&l=a&l=b&l=c&l=d&l=e&p={text}"
+    with opened(browser, studio, fragment) as page:
+        assert points(page) == drawn
+        page.click("#share")
+        assert page.locator("#plane .point").count() == 200
+        link = page.evaluate("location.href")
+        assert len(link) < 8000  # which every browser and most messengers take
+        page.goto("about:blank")
+        page.goto(link)
+        page.wait_for_selector("html[data-ready=yes]")
+        assert points(page) == drawn
+
+
 def test_the_link_is_copied(browser, studio):
     with opened(browser, studio, permissions=["clipboard-read", "clipboard-write"]) as page:
         page.click("#share")
@@ -58,6 +77,7 @@ def test_the_link_is_copied(browser, studio):
         ("#m=svm&n=x&n=y&l=a&l=b&p=A1,1B2", "point 1 is damaged"),
         ("#m=svm&n=x&n=y&l=a&l=b&p=E1,1", "class without a name"),
         ("#m=svm&n=x&n=y&l=a&p=A1,1", "2 to 5 classes"),
+        ("#m=svm&n=x&n=y&l=a&l=b&l=c&l=d&l=e&l=f&p=A1,1", "6 classes"),
         ("#m=svm&C=-1&n=x&n=y&l=a&l=b&p=A1,1", "C cannot be"),
         ("#m=svm&n=x&n=y&l=a&l=b&w=1,2&p=A1,1", "window is damaged"),
         ("#%%%", "no method"),

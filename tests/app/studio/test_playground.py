@@ -68,7 +68,9 @@ def test_classes_can_be_added_and_taken_away(page):
     assert page.locator("#knob-rule").is_visible()
     for _ in range(2):
         page.click("#more")
-    assert page.locator("#more").is_disabled()
+    assert page.get_attribute("#more", "aria-disabled") == "true"
+    page.locator("#more").click(force=True)
+    assert "5 classes at most" in page.inner_text("#trouble")
     for _ in range(3):
         page.click("#fewer")
     rest(page)
@@ -113,6 +115,53 @@ def test_a_hard_margin_that_does_not_exist_shows_its_proof(page):
     assert "no separator" in page.inner_text("#verdict")
     assert "same mean in both classes" in page.inner_text("#certificate")
     assert path(page, "the common point")
+
+
+def test_what_is_pointed_at_is_told_in_numbers(page):
+    page.mouse.move(*middle(page, 0))
+    page.wait_for_selector("#pointed:has-text('slack ξ')")
+    assert page.inner_text("#equation").startswith("f = ")
+    page.focus("#clear")
+    page.keyboard.press("Tab")
+    page.select_option("#method", "logistic")
+    rest(page)
+    page.focus("#plane .point[tabindex='0']")
+    assert "P(left)" in page.inner_text("#pointed")
+    assert "log-loss" in page.inner_text("#readouts")
+    assert "–" not in page.inner_text("#readouts")
+
+
+def test_points_are_as_large_as_their_multipliers(page):
+    page.click("#knob-sizes")
+    rest(page)
+    sizes = page.evaluate("""() => [...document.querySelectorAll('#plane .dot')]
+        .map((e) => Number(/[0-9.]+/.exec(e.getAttribute('transform'))[0]))""")
+    assert min(sizes) == 0.5
+    assert max(sizes) == 1.6
+    page.click("#knob-sizes")
+    rest(page)
+    assert page.locator("#plane .dot[transform='scale(1.00)']").count() == 90
+
+
+def test_a_plane_becomes_a_line_and_a_plane_again(page):
+    before = points(page)
+    page.click("#line")
+    rest(page)
+    assert path(page, "score f(x)")
+    first = min(range(90), key=lambda place: before[place][0])  # nothing lies on top of it
+    x, y = middle(page, first)
+    assert middle(page, 1)[1] == pytest.approx(y, abs=0.1)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(500, y - 90, steps=3)
+    page.mouse.up()
+    rest(page)
+    assert middle(page, first) == pytest.approx((500, y), abs=1.5)
+    assert "line=1" in address(page)
+    page.click("#undo")
+    page.click("#line")
+    rest(page)
+    assert points(page) == before
 
 
 def test_too_few_points_are_said_in_words(page):

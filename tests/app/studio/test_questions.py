@@ -86,6 +86,62 @@ def test_numbers_beside_the_picture_are_the_models():
     assert answer["certificate"]["gap"] == svm.certificate_.relative_gap
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_every_point_is_told_its_margin_slack_and_multiplier(k):
+    question = asked(clouds(k, spread=1.2), values={"C": 0.5})
+    each = solve(question)["each"]
+    task = StudioTask.of(question)
+    svm = task.estimator().fit(task.X, task.codes)
+    assert np.allclose(each["slack"], svm.slack_, atol=1e-3)
+    assert np.allclose(np.maximum(0, 1 - np.array(each["margin"])), svm.slack_, atol=1e-3)
+    assert sum(each["alpha"]) == pytest.approx(svm.alpha_.sum(), rel=1e-2)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_methods_without_a_margin_say_how_well_they_fit(k):
+    question = asked(clouds(k, spread=1.2), "logistic")
+    answer = solve(question)
+    task = StudioTask.of(question)
+    model = task.estimator().fit(task.X, task.codes)
+    found = {name: value for name, value, _ in answer["measures"]}
+    P = model.predict_proba(task.X)
+    assert np.allclose(answer["each"]["probability"], P, atol=1e-3)
+    assert found["log-loss"] == pytest.approx(-np.log(P[np.arange(40), task.codes]).mean())
+    # At the temperature's distance from a border between two, scores differ by one.
+    steep = np.linalg.norm(model.coef_) * (1 if k == 2 else np.sqrt(2))
+    assert found["temperature T"] == pytest.approx(1 / steep)
+    squares = {name: v for name, v, _ in solve(question | {"method": "least-squares"})["measures"]}
+    fitted = StudioTask.of(question | {"method": "least-squares"}).estimator()
+    f = fitted.fit(task.X, task.codes).decision_function(task.X)
+    targets = 2 * task.codes - 1 if k == 2 else np.eye(3)[task.codes]
+    assert squares["mean squared error"] == pytest.approx(np.mean((f - targets) ** 2))
+
+
+def test_without_a_bias_three_classes_meet_in_the_origin():
+    answer = solve(asked(clouds(3), values={"bias": False, "arrow": True}))
+    assert answer["weights"]["b"] == [0, 0, 0]
+    marks = answer["scene"]["marks"]
+    border = next(m for m in marks if m.get("label") == "decision boundary")
+    ends = np.array([border["x"], border["y"]], dtype=float).T
+    rays = ends[~np.isnan(ends[:, 0])].reshape(3, 2, 2)
+    assert np.allclose(np.hypot(*rays.transpose(2, 0, 1)).min(axis=1), 0, atol=1e-4)
+    arrows = [m for m in marks if str(m.get("label")).startswith("w of")]
+    for arrow, w in zip(arrows, answer["weights"]["W"], strict=True):
+        tip = np.array([arrow["x"][1], arrow["y"][1]])
+        assert tip @ w == pytest.approx(np.hypot(*tip) * np.hypot(*w), rel=1e-3)
+
+
+@pytest.mark.parametrize("method", STUDIO_METHODS)
+def test_on_a_line_every_method_draws_its_score(method):
+    answer = solve(asked(clouds(2), method, line=True, values={}))
+    score = next(m for m in answer["scene"]["marks"] if m.get("label") == "score f(x)")
+    assert np.ptp(score["x"]) == pytest.approx(10)
+    if answer["weights"] is not None:
+        (w,), (b,) = answer["weights"]["W"], answer["weights"]["b"]
+        assert w[1] == 0
+        assert np.allclose(score["y"], w[0] * np.array(score["x"]) + b, atol=1e-3 * abs(w[0]))
+
+
 def test_the_boundary_drawn_is_the_models_and_ends_at_the_window():
     answer = solve(asked(clouds()))
     line = next(m for m in answer["scene"]["marks"] if m.get("label") == "decision boundary")
@@ -180,7 +236,7 @@ def test_the_lectures_iris_has_its_three_support_vectors():
         ({"points": [[0.0, 0.0, 0]] * 2001}, "at most 2000"),
         ({"points": "all"}, "list"),
         ({"labels": []}, "1 to 5"),
-        ({"labels": ["a"] * 6}, "1 to 5"),
+        ({"labels": ["a"] * 6}, "draws 5 classes at most and got 6"),
         ({"labels": ["a", "b" * 61]}, "60 letters"),
         ({"names": ["x"]}, "2 to 2"),
         ({"method": "magic"}, "no method 'magic'"),

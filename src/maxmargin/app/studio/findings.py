@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.certify.separability import Separation
+from .each import each_point, measures
 from .methods import UNKNOWN_LABEL
 from .task import StudioTask
 
@@ -34,6 +35,9 @@ def findings(model: Any, task: StudioTask) -> dict:
         "updates": _plain(getattr(last, "updates_", None)),
         "bound": _bound(last),
         "equation": _equation(model, task),
+        "weights": _weights(model),
+        "measures": measures(model, task),
+        "each": each_point(model, task),
         "certificate": _certificate(last),
     }
 
@@ -56,7 +60,7 @@ def inseparable(proof: Separation, task: StudioTask) -> dict:
     verdict = f"Proved: no separator · residual {_exponent(proof.residual)}"
     nothing = dict.fromkeys(
         ("errors", "undecided", "margin", "violations", "support", "kinds", "updates", "bound",
-         "equation")
+         "equation", "weights", "measures", "each")
     )  # fmt: skip
     certificate = {"verdict": verdict, "words": words, "proved": True, "gap": None}
     return nothing | {"points": len(task.X), "certificate": certificate}
@@ -117,6 +121,13 @@ def _equation(model: Any, task: StudioTask) -> dict | None:
     if hasattr(model, "steps") or not hasattr(model, "coef_") or len(task.present) != 2:
         return None
     return {"w": np.ravel(model.coef_).tolist(), "b": float(np.ravel(model.intercept_)[0])}
+
+
+def _weights(model: Any) -> dict | None:
+    """W and b of a model that is linear in the points themselves, for the page to write down."""
+    if hasattr(model, "steps") or not hasattr(model, "coef_"):
+        return None
+    return {"W": np.atleast_2d(model.coef_).tolist(), "b": np.ravel(model.intercept_).tolist()}
 
 
 def _certificate(last: Any) -> dict:

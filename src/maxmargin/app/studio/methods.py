@@ -17,7 +17,11 @@ UNKNOWN_LABEL = -1
 
 
 # What a knob is called by the estimator.
-PARAMETER = {"rule": "multiclass", "duels": "multiclass", "seed": "random_state"}
+PARAMETER = {
+    "rule": "multiclass", "duels": "multiclass", "seed": "random_state", "bias": "fit_intercept",
+}  # fmt: skip
+# Knobs of the picture, of which no estimator knows.
+PICTURE_KNOBS = ("arrow", "sizes")
 BASIS_KNOBS = ("basis", "degree", "gamma", "centers")
 KERNEL_PARAMETERS = ("kernel", "degree", "gamma")
 
@@ -52,7 +56,7 @@ class StudioMethod:
         given = {
             PARAMETER.get(knob, knob): values[knob]
             for knob in self.knobs
-            if knob not in (*KERNEL_PARAMETERS, "hard", "misses")
+            if knob not in (*KERNEL_PARAMETERS, *PICTURE_KNOBS, "hard", "misses")
         }
         if values.get("misses"):  # sets need probabilities
             given["probability"] = True
@@ -100,40 +104,41 @@ STUDIO_METHODS = {
     for method in (
         StudioMethod("perceptron", "Perceptron", PERCEPTRON_GROUP,
                "Corrects the weights at every mistake, until there is none.",
-               ("order", "seed"), "Perceptron", RUN),
+               ("order", "seed", "bias", *PICTURE_KNOBS), "Perceptron", RUN),
         StudioMethod("averaged", "Averaged perceptron", PERCEPTRON_GROUP,
                "Predicts with the mean of all the weights it ever had.",
-               ("order", "seed"), "Perceptron", RUN | {"average": True}),
+               ("order", "seed", "bias", *PICTURE_KNOBS), "Perceptron", RUN | {"average": True}),
         StudioMethod("margin", "Margin perceptron", PERCEPTRON_GROUP,
                "Also corrects points that are right by too little.",
-               ("margin", "order", "seed"), "Perceptron", RUN),
+               ("margin", "order", "seed", "bias", *PICTURE_KNOBS), "Perceptron", RUN),
         StudioMethod("hard", "Hard margin", SVM_GROUP,
                "The widest street between the classes, or a proof that there is none.",
-               ("rule",), "LinearSVM", {"C": float("inf")}),
+               ("rule", "bias", *PICTURE_KNOBS), "LinearSVM", {"C": float("inf")}),
         StudioMethod("svm", "Soft-margin SVM", SVM_GROUP,
                "A wide street, and a price C for every point that stands in it.",
-               ("C", "loss", "rule", "misses"), "LinearSVM"),
+               ("C", "loss", "rule", "misses", "bias", *PICTURE_KNOBS), "LinearSVM"),
         StudioMethod("one-vs-rest", "One against the rest", REDUCTION_GROUP,
                "One SVM per class. Where none or several say yes, the answer is unknown.",
-               ("C", "loss"), "OneVsRest", {"unknown": UNKNOWN_LABEL}, "LinearSVM"),
+               ("C", "loss", "bias", "arrow"), "OneVsRest",
+               {"unknown": UNKNOWN_LABEL}, "LinearSVM"),
         StudioMethod("one-vs-one", "One against one", REDUCTION_GROUP,
                "One SVM per pair. Where no class wins all its duels, the answer is unknown.",
-               ("C", "loss"), "OneVsOne", {"unknown": UNKNOWN_LABEL}, "LinearSVM"),
+               ("C", "loss", "bias", "arrow"), "OneVsOne", {"unknown": UNKNOWN_LABEL}, "LinearSVM"),
         StudioMethod("logistic", "Logistic regression, softmax", CLOSED_FORM_GROUP,
                "Scores become probabilities; no point is ever quite free.",
-               ("C", "misses"), "LogisticRegression"),
+               ("C", "misses", "bias", "arrow"), "LogisticRegression"),
         StudioMethod("least-squares", "Least squares", CLOSED_FORM_GROUP,
                "Aims at ±1, and so charges points for being far on the right side.",
-               ("alpha", "misses"), "LeastSquaresClassifier"),
+               ("alpha", "misses", "bias", "arrow"), "LeastSquaresClassifier"),
         StudioMethod("fisher", "Fisher's discriminant", CLOSED_FORM_GROUP,
                "The direction that spreads the means most for the spread within.",
-               ("covariance", "misses"), "FisherDiscriminant"),
+               ("covariance", "misses", "arrow"), "FisherDiscriminant"),
         StudioMethod("kernel-svm", "Kernel SVM", KERNEL_GROUP,
                "The same street, in the space of a kernel.",
-               ("C", "hard", *KERNEL_PARAMETERS, "duels", "misses"), "KernelSVM"),
+               ("C", "hard", *KERNEL_PARAMETERS, "duels", "misses", "sizes"), "KernelSVM"),
         StudioMethod("kernel-perceptron", "Kernel perceptron", KERNEL_GROUP,
                "Counts mistakes instead of adding up weights.",
-               (*KERNEL_PARAMETERS, "order", "seed"), "KernelPerceptron",
+               (*KERNEL_PARAMETERS, "order", "seed", "sizes"), "KernelPerceptron",
                {"max_passes": MAX_KERNEL_PASSES}),
     )
 }  # fmt: skip

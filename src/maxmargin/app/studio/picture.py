@@ -12,6 +12,7 @@ from ...show.scene import Area, Axis, Line, Mark, Note, Points, Scene, to_json
 from ...show.views.boundary import boundary_view
 from .chances import chance_marks
 from .task import StudioTask
+from .weights import score_marks, weight_marks
 
 # Places of the grid, in each direction, on which what is not linear is followed: while a point
 # is dragged, and when it is let go.
@@ -26,6 +27,10 @@ def picture_of(model: Any, task: StudioTask, rival: Any = None) -> dict:
     """Regions, boundary, margins, slacks and rings; and the boundary of a rival."""
     scene = _view(model, task).scene()
     marks = [_own_paint(mark, task) for mark in scene.marks if not _data(mark)]
+    if task.line:
+        marks = [*marks, *score_marks(model, task)]
+    if task.values.get("arrow"):
+        marks = [*marks, *weight_marks(model, task)]
     if task.values.get("misses"):
         marks = [*marks, *chance_marks(model, task, COARSE_GRID if task.hurry else FINE_GRID)]
     if rival is not None and task.beside is not None:

@@ -24,6 +24,7 @@ class Picture:
     method: str = "svm"
     values: dict[str, Any] = field(default_factory=dict)
     beside: str = ""
+    line: bool = False  # one feature only
 
 
 def picture(name: str) -> dict:
@@ -36,6 +37,7 @@ def picture(name: str) -> dict:
     return {
         "points": points, "labels": list(found.labels), "names": list(found.names),
         "method": found.method, "values": found.values, "beside": found.beside,
+        "line": found.line,
     }  # fmt: skip
 
 
@@ -110,6 +112,12 @@ def overlapping() -> Drawn:
     return _clouds([[-1.0, -0.6], [1.0, 0.6]], [45, 45], 1.0, 8)
 
 
+def on_a_line() -> Drawn:
+    """One feature: a threshold, with some points on the wrong side of it."""
+    X, codes = _clouds([[-1.2, 0.0], [1.2, 0.0]], [14, 14], 0.9, 7)
+    return X * [1.0, 0.0], codes
+
+
 def spirals() -> Drawn:
     rng = np.random.default_rng(3)
     codes = np.arange(120) % 2
@@ -126,6 +134,8 @@ PICTURES = {
     for picture in (
         Picture("85-points", "85 points", "Separable: the perceptron's example.",
                 eighty_five, ("minus", "plus"), method="hard"),
+        Picture("line", "Line", "One feature: a threshold, and the score along the line.",
+                on_a_line, ("minus", "plus"), line=True),
         Picture("iris-pair", "Iris pair",
                 "Two kinds of iris, a wide street between them.",
                 iris([0, 1], [1, 3]), ("setosa", "versicolor"), IRIS_AXIS_NAMES,

@@ -28,6 +28,7 @@ class StudioTask:
     method: StudioMethod
     values: dict[str, Any]
     beside: StudioMethod | None = None
+    line: bool = False  # one feature only: every point at height 0, and scores above and below
     hurry: bool = False  # a point is being dragged: what costs time can wait until it is let go
 
     @classmethod
@@ -36,13 +37,16 @@ class StudioTask:
             raise ValueError("A request must be an object with points, labels and a method.")
         labels = _words(asked.get("labels"), "labels", MAX_DRAWN_CLASSES)
         X, codes = _points(asked.get("points"), len(labels))
+        line = asked.get("line") is True
+        if line:
+            X[:, 1] = 0.0
         first, second = _words(asked.get("names", ["x", "y"]), "names", 2, least=2)
         method = _method(asked.get("method"))
         beside = asked.get("beside") or None
         return cls(
             X, codes, labels, (first, second), _window(asked.get("window"), X),
             method, _values(asked.get("values", {}), method),
-            None if beside is None else _method(beside), asked.get("hurry") is True,
+            None if beside is None else _method(beside), line, asked.get("hurry") is True,
         )  # fmt: skip
 
     @property
@@ -75,6 +79,11 @@ def _values(given: Any, method: StudioMethod) -> dict[str, Any]:
 
 
 def _words(given: Any, what: str, most: int, least: int = 1) -> list[str]:
+    if what == "labels" and isinstance(given, list) and len(given) > most:
+        raise ValueError(
+            f"The playground draws {most} classes at most and got {len(given)}: labels must be a "
+            f"list of {least} to {most} words. “Your data” takes any number of classes."
+        )
     if not isinstance(given, list) or not least <= len(given) <= most:
         raise ValueError(f"{what} must be a list of {least} to {most} words.")
     if not all(isinstance(word, str) and len(word) <= MAX_LABEL_LETTERS for word in given):

@@ -9,7 +9,7 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from .methods import STUDIO_METHODS
+from .methods import PICTURE_KNOBS, STUDIO_METHODS
 from .task import StudioTask
 
 _turn = threading.Lock()
@@ -27,7 +27,11 @@ def warm(method: str, classes: int, values: Mapping[str, Any] | None = None) -> 
 
     What is compiled depends on choices (loss, rule, kernel, basis), not on numbers.
     """
-    chosen = {name: v for name, v in (values or {}).items() if isinstance(v, str | bool)}
+    chosen = {
+        name: v
+        for name, v in (values or {}).items()
+        if isinstance(v, str | bool) and name not in PICTURE_KNOBS
+    }
     key = (method, classes > 2, *sorted(chosen.items()))
     if key in _warm:
         return

@@ -183,7 +183,7 @@ def _(mark: Line, figure) -> None:
 def _(mark: Segments, figure) -> None:
     figure.segment(
         mark.x, mark.y, mark.x2, mark.y2, line_color=colour(mark.paint), line_dash=mark.dash,
-        line_width=mark.width, **_named(mark),
+        line_width=mark.width, line_alpha=mark.opacity, **_named(mark),
     )  # fmt: skip
 
 

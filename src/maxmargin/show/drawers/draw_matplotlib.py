@@ -118,7 +118,9 @@ def _(mark: Line, ax, order: float):
 def _(mark: Segments, ax, order: float):
     gap = np.full(len(mark.x), np.nan)
     x, y = (np.column_stack([a, b, gap]).ravel() for a, b in [(mark.x, mark.x2), (mark.y, mark.y2)])
-    return _put(Line(x, y, mark.paint, mark.label, mark.dash, mark.width), ax, order)
+    drawn = _put(Line(x, y, mark.paint, mark.label, mark.dash, mark.width), ax, order)
+    drawn.set_alpha(mark.opacity)
+    return drawn
 
 
 @_put.register

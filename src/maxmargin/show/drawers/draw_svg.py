@@ -274,9 +274,11 @@ def _(mark: Segments, x: Scale, y: Scale, key: str) -> str:
 
 
 def _stroke(d: str, mark: Line | Segments) -> str:
+    faint = getattr(mark, "opacity", 1.0)
+    fade = "" if faint == 1.0 else f' stroke-opacity="{_n(faint)}"'
     return (
         f'<path d="{d}" fill="none" stroke="{colour(mark.paint)}" stroke-linejoin="round"'
-        f' stroke-width="{_n(mark.width)}"{DASHES[mark.dash]}/>'
+        f' stroke-width="{_n(mark.width)}"{DASHES[mark.dash]}{fade}/>'
     )
 
 

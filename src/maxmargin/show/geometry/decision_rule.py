@@ -53,6 +53,16 @@ class DecisionRule:
             winner[open_] = UNDECIDED if self.runoff is None else self.runoff(answers[open_])
         return winner
 
+    def firmness(self, answers: np.ndarray, lead: np.ndarray) -> np.ndarray:
+        """(n,): how far the answers are from electing another; it vanishes on every border.
+
+        Where a runoff elects, the border is not where the lead vanishes, but where a duel turns
+        that matters, or the sums of two classes with as many duels tie.
+        """
+        if self.runoff is None or self.favour is None:
+            return np.abs(lead.max(axis=1))
+        return _until_another(self, self.favour, answers)
+
     def without_guessing(self, claims: Contrasts | None = None) -> DecisionRule:
         """The same machines where only a class that wins by itself is named."""
         return replace(self, wins=claims or self.wins, complete=False, runoff=None, favour=None)
@@ -128,3 +138,22 @@ def duels(k: int, first: float) -> DecisionRule:
 def duels_won(election: DecisionRule, answers: np.ndarray) -> np.ndarray:
     """(n, k): how many duels every class wins."""
     return np.column_stack([(answers @ M.T > 0).sum(axis=1) for M in election.wins])
+
+
+def _until_another(election: DecisionRule, favour: np.ndarray, answers: np.ndarray) -> np.ndarray:
+    """(n,): the least of the sums between the elected and those it ties with, and of the duels
+    that would elect another if they turned."""
+    each = np.arange(len(answers))
+    won, sums = duels_won(election, answers), answers @ favour.T
+    doubt = sums / (3.0 * (np.abs(sums) + 1.0))  # as in votes
+    elected = (won + doubt).argmax(axis=1)
+    ahead = np.abs(sums[each, elected][:, None] - sums)
+    ahead[won < won[each, elected][:, None]] = np.inf
+    ahead[each, elected] = np.inf
+    nearest = ahead.min(axis=1)
+    for q, pair in enumerate(favour.T):
+        turned = won + doubt
+        turned -= np.sign(answers[:, q])[:, None] * pair
+        matters = turned.argmax(axis=1) != elected
+        nearest[matters] = np.minimum(nearest[matters], np.abs(answers[matters, q]))
+    return np.minimum(nearest, np.abs(answers).max(axis=1))  # nothing matters: a bound will do

@@ -181,7 +181,7 @@ def _broken(segments: list, window: Window) -> np.ndarray:
 def _contours(
     election: DecisionRule, subject: ModelAdapter, plane: Plane, window, grid: int
 ) -> Regions:
-    """Contours of the lead of the first over the others, by marching over a grid."""
+    """Contours of how firmly a class is elected, by marching over a grid."""
     from contourpy import contour_generator
 
     left, right, bottom, top = window
@@ -190,9 +190,9 @@ def _contours(
     answers = answers_at(subject, plane, places)
     lead = election.lead(answers)
     codes = election.decide(answers, lead).reshape(grid, grid)
-    # The lead vanishes on every border, from either side: signed by who is elected it is
+    # The firmness vanishes on every border, from either side: signed by who is elected it is
     # smooth across it, and its zero contour is the border.
-    lead = np.abs(lead.max(axis=1)).reshape(grid, grid)
+    lead = election.firmness(answers, lead).reshape(grid, grid)
     lead = np.maximum(
         lead, SCORE_ROUNDING * lead.max() or 1.0
     )  # a tie still belongs to the elected

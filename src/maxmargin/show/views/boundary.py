@@ -34,6 +34,11 @@ MAX_SHOWN_POINTS = 2000
 MAX_RANGE_RATIO = 3.0
 # With one unit on both axes, the shorter side is at least this share of the longer.
 MIN_SIDE_SHARE = 0.6
+# Slacks together longer than so many diagonals are faded, down to this: they would cover the rest.
+FULL_SLACK_DIAGONALS, MIN_SLACK_OPACITY = 4.0, 0.2
+# A slack that leaves the picture is drawn this long, as a share of the diagonal: whole, many of
+# them would cover what is to be seen.
+CUT_SLACK_SHARE = 0.025
 # A model's slacks and those of the rows shown agree this closely if the rows are its own.
 OWN_ROWS_TOL = 1e-3
 
@@ -45,7 +50,7 @@ class BoundaryView:
     ``points`` (n, 2) with ``codes``, the index of each one's class, and ``index``, its row in
     the data.  ``support`` are places among the points, ``kinds`` their ``support_kind_``;
     ``slacks`` (m, 4) lead from a point (x, y) to its margin line (x2, y2), and ``slack_of`` are
-    the points' places.
+    the points' places.  ``cut`` (m, 4) are the beginnings of those that leave the picture.
     """
 
     title: str
@@ -60,6 +65,7 @@ class BoundaryView:
     kinds: np.ndarray
     slacks: np.ndarray
     slack_of: np.ndarray
+    cut: np.ndarray
     words: str
 
     def scene(self) -> Scene:
@@ -76,10 +82,15 @@ class BoundaryView:
         )  # fmt: skip
 
     def _slack_marks(self) -> list[Mark]:
-        if not len(self.slacks):
-            return []
-        x, y, x2, y2 = self.slacks.T
-        return [Segments(x, y, x2, y2, "bad", "slack ξ")]
+        marks: list[Mark] = []
+        if len(self.slacks):
+            faint = _slack_opacity(self.slacks, self.regions.window)
+            x, y, x2, y2 = self.slacks.T
+            marks.append(Segments(x, y, x2, y2, "bad", "slack ξ", opacity=faint))
+        if len(self.cut):
+            x, y, x2, y2 = self.cut.T
+            marks.append(Segments(x, y, x2, y2, "muted", "slack ξ, cut short", "dotted"))
+        return marks
 
     def _support_marks(self) -> list[Mark]:
         marks: list[Mark] = []
@@ -124,11 +135,13 @@ def _view(subject: ModelAdapter, plane: Plane, regions: Regions, points, codes, 
     place[shown] = np.arange(len(shown))
     support, kinds, slack_of, ends = _training(subject, plane, points, codes, regions.exact)
     starts = points[slack_of]
-    fits = np.hypot(*(ends - starts).T) <= np.hypot(width, height)
-    ringed, drawn = place[support] >= 0, fits & (place[slack_of] >= 0)
+    fits = ((ends >= [left, bottom]) & (ends <= [right, top])).all(axis=1)
+    ringed, shown_slacks = place[support] >= 0, place[slack_of] >= 0
+    drawn, cut = fits & shown_slacks, ~fits & shown_slacks
+    short = _beginnings(starts[cut], ends[cut], CUT_SLACK_SHARE * float(np.hypot(width, height)))
     words = _words(subject, plane, regions, codes, points, len(shown), support)
     if not fits.all():
-        words += f" {int(np.sum(~fits))} slacks longer than the picture are left out."
+        words += f" {int(np.sum(~fits))} slacks leave the picture and are cut short."
     return BoundaryView(
         title=_title(subject),
         classes=tuple(str(label) for label in subject.classes.tolist()),
@@ -142,8 +155,25 @@ def _view(subject: ModelAdapter, plane: Plane, regions: Regions, points, codes, 
         kinds=kinds[ringed],
         slacks=np.hstack([starts, ends])[drawn],
         slack_of=place[slack_of][drawn],
+        cut=short,
         words=words,
     )
+
+
+def _slack_opacity(slacks: np.ndarray, window: Window) -> float:
+    """The more ink, the paler."""
+    left, right, bottom, top = window
+    x, y, x2, y2 = slacks.T
+    ink = float(np.hypot(x2 - x, y2 - y).sum()) / float(np.hypot(right - left, top - bottom))
+    return round(max(MIN_SLACK_OPACITY, min(1.0, FULL_SLACK_DIAGONALS / max(ink, 1e-12))), 3)
+
+
+def _beginnings(starts: np.ndarray, ends: np.ndarray, length: float) -> np.ndarray:
+    """(m, 4): the first bit of every segment, of this length or the segment's if it is shorter."""
+    along = ends - starts
+    size = np.hypot(*along.T)[:, None]
+    step = along * np.minimum(1.0, length / np.where(size > 0, size, 1.0))
+    return np.hstack([starts, starts + step])
 
 
 # --- pieces other pictures use ----------------------------------------------------------

@@ -19,6 +19,7 @@ export function encode(state, catalogue) {
   for (const [name, knob] of Object.entries(catalogue.parameters)) {
     if (state.values[name] !== knob.default) query.set(name, String(state.values[name]));
   }
+  if (state.line) query.set("line", "1");
   if (state.step) query.set("step", String(state.step));
   for (const word of state.names) query.append("n", word);
   for (const word of state.labels) query.append("l", word);
@@ -56,6 +57,7 @@ function pointsOf(text, classes) {
 }
 
 function wordsOf(words, least, most, what) {
+  if (what === "classes" && words.length > most) throw new Error(`it has ${words.length} classes, and the playground draws ${most} at most.`);
   if (words.length < least || words.length > most) throw new Error(`it must name ${least} to ${most} ${what}.`);
   return words.map((word) => word.slice(0, MOST_LETTERS));
 }
@@ -86,7 +88,7 @@ export function decode(fragment, catalogue) {
   const step = Number(query.get("step") ?? 0);
   return {
     tab: query.get("tab") ?? "playground", picture: query.get("set") ?? "", names, labels,
-    points, window, method, beside, values,
+    points, window, method, beside, values, line: query.get("line") === "1",
     step: Number.isInteger(step) && step >= 0 ? step : 0,
   };
 }

@@ -8,6 +8,26 @@ const NONE = "–";
 const digits = (value) => (value === null || value === undefined ? NONE : Number(value.toPrecision(4)).toString());
 const whole = (value) => (value === null || value === undefined ? NONE : String(value));
 
+// The rule itself: w·x + b, one line for each weight vector.
+function equations(weights, names, labels) {
+  if (!weights) return "";
+  const term = (value, name, first) => `${value < 0 ? "−" : first ? "" : "+"}${first ? "" : " "}${digits(Math.abs(value))}${name ? ` ${name}` : ""}`;
+  return weights.W.map((w, i) => {
+    const who = weights.W.length === 1 ? "f" : weights.W.length === labels.length ? `f(${labels[i]})` : `f${i + 1}`;
+    return `${who} = ${names.map((name, j) => term(w[j], name, j === 0)).join(" ")} ${term(weights.b[i], "", false)}`;
+  }).join("\n");
+}
+
+// What the model says of one point.
+export function pointWords(each, place, [x, y, c], labels) {
+  if (!each) return "";
+  const words = [`${labels[c]} at ${digits(x)}, ${digits(y)}`, `margin ${digits(each.margin[place])}`];
+  if (each.slack) words.push(`slack ξ ${digits(each.slack[place])}`);
+  if (each.alpha) words.push(`α ${digits(each.alpha[place])}`);
+  each.probability?.[place].forEach((p, i) => words.push(`P(${each.labels[i]}) ${(100 * p).toFixed(1)} %`));
+  return words.join(" · ");
+}
+
 function tile(title) {
   const value = html("dd", {}, NONE);
   return { root: html("div", {}, html("dt", {}, title), value), value };
@@ -23,6 +43,7 @@ export class Findings {
     this.certificate = document.getElementById("certificate");
     this.spoken = document.getElementById("spoken");
     this.message = document.getElementById("message");
+    this.equation = document.getElementById("equation");
     this.timer = 0;
   }
 
@@ -32,7 +53,9 @@ export class Findings {
     cell.replaceChildren(value, html("small", {}, small));
   }
 
-  show(answer) {
+  // Names of the axes and of the classes that have points, as the answer counts them.
+  show(answer, names, labels) {
+    Object.assign(this, { names, labels });
     this.put("margin", "margin γ", digits(answer.margin), answer.margin ? `width ${digits(2 * answer.margin)}` : "");
     const s = answer.support;
     if (answer.updates !== null) {
@@ -45,6 +68,9 @@ export class Findings {
     }
     const unknown = answer.undecided === null ? "" : `, ${answer.undecided} unknown`;
     this.put("errors", "training errors", whole(answer.errors), answer.errors === null ? "" : `of ${answer.points}${unknown}`);
+    const places = ["margin", "violations", "support"]; // which these methods do not have
+    (answer.measures ?? []).forEach(([title, value, small], i) => this.put(places[i], title, digits(value), small));
+    this.equation.textContent = equations(answer.weights, this.names, this.labels);
     const { proved, words, verdict } = answer.certificate;
     this.proof.dataset.proved = proved ? "yes" : "no";
     this.verdict.textContent = verdict;
@@ -57,7 +83,7 @@ export class Findings {
     for (const name of Object.keys(this.tiles)) this.put(name, this.tiles[name].root.firstChild.textContent, NONE);
     this.proof.dataset.proved = "none";
     this.verdict.textContent = "Nothing to prove yet";
-    this.certificate.textContent = "";
+    this.certificate.textContent = this.equation.textContent = "";
     this.message.textContent = words;
     this.say(words);
   }

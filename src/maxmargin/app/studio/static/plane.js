@@ -51,7 +51,7 @@ export const short = (value) => String(Number(value.toPrecision(4))).replace("-"
 
 export class Plane {
   constructor(svg, { equal = true, log = { x: false, y: false }, margin = [12, 14, 42, 52] } = {}) {
-    Object.assign(this, { svg, equal, log, margin, names: ["x", "y"], asked: [-1, 1, -1, 1], words: null });
+    Object.assign(this, { svg, equal, log, margin, names: ["x", "y"], asked: [-1, 1, -1, 1], words: null, flat: false });
     this.axes = make("g", { "aria-hidden": "true" });
     this.id = `clip-${svg.id}`;
     this.clip = make("rect");
@@ -74,7 +74,7 @@ export class Plane {
     let [x0, x1, y0, y1] = this.asked;
     if (this.log.x) [x0, x1] = [Math.log10(x0), Math.log10(x1)];
     if (this.log.y) [y0, y1] = [Math.log10(y0), Math.log10(y1)];
-    if (this.equal) {
+    if (this.equal && !this.flat) {
       const unit = Math.max((x1 - x0) / this.box.width, (y1 - y0) / this.box.height);
       const growX = (unit * this.box.width - (x1 - x0)) / 2, growY = (unit * this.box.height - (y1 - y0)) / 2;
       [x0, x1, y0, y1] = [x0 - growX, x1 + growX, y0 - growY, y1 + growY];

@@ -3,12 +3,12 @@
 import { encode } from "./address.js";
 import { html, knob, options, segments } from "./controls.js";
 import { mountExports } from "./exports.js";
-import { Findings } from "./findings.js";
+import { Findings, pointWords } from "./findings.js";
 import { Latest, fetchJson } from "./net.js";
 import { Plane, around, make } from "./plane.js";
 import { MARKERS, PointLayer } from "./points.js";
 import { drawLegend, drawScene, outline, paint } from "./scene.js";
-import { start } from "./store.js";
+import { flattened, start } from "./store.js";
 
 export const id = "playground";
 export const title = "Playground";
@@ -18,9 +18,12 @@ const SLOW_MS = 1500; // after this the page says why it takes so long
 const RIVALS = ["svm", "logistic", "least-squares", "fisher", "perceptron"];
 
 export const question = (state, plane, hurry = false) => ({
-  points: state.points, labels: state.labels, names: state.names, window: plane.window,
-  method: state.method, values: state.values, beside: state.beside, hurry,
+  points: state.points, labels: state.labels, names: flattened(state).names, window: plane.window,
+  method: state.method, values: state.values, beside: state.beside, line: state.line, hurry,
 });
+
+// The classes that have points, by name.
+const present = ({ points, labels }) => labels.filter((_, c) => points.some((point) => point[2] === c));
 
 export function mount(panel, app) {
   const find = (name) => panel.querySelector(`#${name}`);
@@ -35,7 +38,10 @@ export function mount(panel, app) {
     moved: (points, settle) => store.set({ points, picture: "" }, { settle }),
     active: () => hand.active, tool: () => hand.tool,
     labels: () => store.state.labels, said: (words) => findings.say(words),
+    told: (place) => pointWords(each, place, flattened(store.state).points[place], store.state.labels),
+    pointed: (words) => { find("pointed").textContent = words; },
   });
+  let each = null; // what the last answer says of every point
   let slow = 0; // the timer after which the page says why it takes so long
   const done = (draw) => {
     clearTimeout(slow);
@@ -51,10 +57,15 @@ export function mount(panel, app) {
     drawScene(plane, answer.scene);
     drawLegend(find("legend"), answer.scene);
     layer.draw(store.state.points, answer.kinds);
-    findings.show(answer);
+    each = answer.each && { ...answer.each, labels: present(asked) };
+    layer.resize(asked.values.sizes ? each?.alpha : null);
+    if (layer.at !== null) find("pointed").textContent = layer.told(layer.at);
+    findings.show(answer, asked.line ? asked.names.slice(0, 1) : asked.names, present(asked));
   }), (error) => done(() => {
     drawScene(plane, null);
     drawLegend(find("legend"), null);
+    each = null;
+    find("pointed").textContent = "";
     findings.fail(error.message);
   }));
   const solve = () => {
@@ -77,23 +88,29 @@ export function mount(panel, app) {
   mountExports({ share: find("share"), python: find("python"), csv: find("csv") }, app,
     () => `${location.origin}/#${encode(store.state, catalogue)}`, () => question(store.state, plane));
 
+  const look = (state) => {
+    plane.flat = state.line;
+    const { window, names } = flattened(state);
+    plane.look(window, names);
+  };
   const follow = (state) => {
     if (panel.hidden) return;
     const old = shown ?? {};
     shown = state;
-    const looked = old.window !== state.window || old.names !== state.names;
-    if (looked) plane.look(state.window, state.names);
+    const looked = old.window !== state.window || old.names !== state.names || old.line !== state.line;
+    if (looked) look(state);
     if (looked || old.points !== state.points || old.labels !== state.labels) layer.draw(state.points, null);
     for (const show of Object.values(bars)) show(state);
     find("undo").disabled = !store.past.length;
     find("redo").disabled = !store.future.length;
-    const asked = ["points", "labels", "window", "method", "values", "beside", "names"];
+    find("line").setAttribute("aria-pressed", String(state.line));
+    const asked = ["points", "labels", "window", "method", "values", "beside", "names", "line"];
     if (asked.some((name) => old[name] !== state[name]) || (hurried && !store.moving)) solve();
   };
   store.subscribe(follow);
   new ResizeObserver(() => {
     if (panel.hidden || !shown) return;
-    plane.look(store.state.window, store.state.names);
+    look(store.state);
     layer.draw(store.state.points);
     solve();
   }).observe(find("plane"));
@@ -110,6 +127,8 @@ function methodControls(find, { store, catalogue }) {
   const change = (name) => (value, settle) => store.set({ values: { ...store.state.values, [name]: value } }, { settle });
   const knobs = Object.fromEntries(Object.values(catalogue.parameters).map((p) => [p.name, knob(p, change(p.name))]));
   find("price").append(knobs.C.root);
+  const switches = html("div", { class: "switches" });
+  const isSwitch = (name) => catalogue.parameters[name].kind === "switch";
   const titles = Object.fromEntries(catalogue.methods.map((m) => [m.name, m.title]));
   const rivals = knob({ name: "beside", title: "Compare with", kind: "choice",
     choices: { "": "nothing", ...Object.fromEntries(RIVALS.map((name) => [name, titles[name]])) } },
@@ -121,17 +140,18 @@ function methodControls(find, { store, catalogue }) {
     find("method-words").textContent = method.words;
     const wanted = visible(method, state);
     knobs.C.root.style.visibility = wanted.includes("C") ? "visible" : "hidden";
-    find("knobs").replaceChildren(...keepFocus(find("knobs"), [...wanted.filter((name) => name !== "C").map((name) => knobs[name].root), rivals.root]));
+    const others = wanted.filter((name) => name !== "C" && !isSwitch(name));
+    fill(switches, wanted.filter(isSwitch).map((name) => knobs[name].root));
+    fill(find("knobs"), [...others.map((name) => knobs[name].root), rivals.root, switches]);
     for (const name of wanted) knobs[name].put(state.values[name]);
     rivals.put(state.beside);
   };
 }
 
 // Replacing children takes the focus away, so they are left alone when they are the same.
-function keepFocus(parent, children) {
+function fill(parent, children) {
   const same = parent.children.length === children.length && children.every((child, i) => parent.children[i] === child);
-  if (same) return [...parent.children];
-  return children;
+  if (!same) parent.replaceChildren(...children);
 }
 
 // Which knobs matter: a degree without powers, or a seed without chance, would only puzzle.
@@ -142,16 +162,21 @@ function visible(method, state) {
   const bumps = method.kernelised ? v.kernel !== "linear" : v.basis === "radial";
   const matters = {
     degree: powers, gamma: bumps, centers: v.basis === "radial", rule: many, duels: many,
-    seed: v.order !== "cycle", C: !(method.parameters.includes("hard") && v.hard),
+    arrow: method.kernelised || v.basis === "none", seed: v.order !== "cycle", C: !(method.parameters.includes("hard") && v.hard),
   };
   return method.parameters.filter((name) => matters[name] ?? true);
 }
 
-function classButtons(find, { store }, hand) {
+function classButtons(find, app, hand) {
+  const { store } = app;
   const root = find("classes");
   const choose = segments(root, (value) => { hand.active = Number(value); choose(hand.active); });
   const letters = "abcde";
   find("more").addEventListener("click", () => {
+    if (store.state.labels.length >= MARKERS.length) {
+      app.trouble(`The playground draws ${MARKERS.length} classes at most. “Your data” takes any number.`);
+      return;
+    }
     const labels = [...store.state.labels];
     labels.push([...letters].find((letter) => !labels.includes(letter)) ?? `class ${labels.length}`);
     hand.active = labels.length - 1;
@@ -163,7 +188,7 @@ function classButtons(find, { store }, hand) {
   });
   let known = null;
   return ({ labels }) => {
-    find("more").disabled = labels.length >= MARKERS.length;
+    find("more").setAttribute("aria-disabled", String(labels.length >= MARKERS.length));
     find("fewer").disabled = labels.length <= 2;
     if (hand.active >= labels.length) hand.active = 0;
     if (labels !== known) {
@@ -214,6 +239,7 @@ function buttons(panel, find, { store }) {
   find("undo").addEventListener("click", () => store.undo());
   find("redo").addEventListener("click", () => store.redo());
   find("zoom").addEventListener("click", () => store.set({ window: around(store.state.points) }));
+  find("line").addEventListener("click", () => store.set({ line: !store.state.line }));
   find("clear").addEventListener("click", () => store.set({ points: [], picture: "" }));
   addEventListener("keydown", (event) => {
     if (panel.hidden || !(event.ctrlKey || event.metaKey) || event.altKey) return;

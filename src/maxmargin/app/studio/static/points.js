@@ -6,6 +6,7 @@ import { outline, paint } from "./scene.js";
 export const MARKERS = ["circle", "square", "triangle", "diamond", "cross"];
 const RADIUS = 5.5;
 const HIT = 13; // what a mouse hits without aiming
+const LEAST_SIZE = 0.5, MOST_SIZE = 1.6; // of a point with no multiplier, and with the largest
 const FINGER = 22; // half a thumb: the nearest point within it is meant
 const KINDS = { margin: "on the margin", inside: "inside the margin", misclassified: "misclassified" };
 
@@ -18,8 +19,11 @@ function element(point, place) {
 
 export class PointLayer {
   // `moved(points, settled)` gets new points; `active()` is the class of new ones, `tool()` the tool.
-  constructor(plane, { moved, active, tool, labels, said }) {
-    Object.assign(this, { plane, moved, active, tool, labels, said, points: [], kinds: null, held: null });
+  // `told(place)` is what is known of a point, `pointed(words)` hears it of the one pointed at.
+  constructor(plane, { moved, active, tool, labels, said, told, pointed }) {
+    Object.assign(this, { plane, moved, active, tool, labels, said, told, pointed, points: [], kinds: null, held: null, at: null });
+    plane.svg.addEventListener("pointerover", (event) => this.point(event.target.closest(".point")));
+    plane.svg.addEventListener("pointerleave", () => this.point(null));
     plane.svg.addEventListener("pointerdown", (event) => this.press(event));
     plane.svg.addEventListener("pointermove", (event) => this.drag(event));
     plane.svg.addEventListener("pointerup", (event) => this.release(event));
@@ -28,6 +32,7 @@ export class PointLayer {
     // On the element around the picture: Chromium puts whatever in an SVG listens for focus into
     // the order of Tab, and the keyboard would end on a group instead of a point.
     plane.svg.parentElement.addEventListener("focusin", (event) => this.rove(event.target.closest(".point")));
+    plane.svg.parentElement.addEventListener("focusout", () => this.point(null));
   }
 
   draw(points, kinds = this.kinds) {
@@ -37,9 +42,9 @@ export class PointLayer {
     if (!same) layer.replaceChildren(...points.map(element));
     points.forEach((point, place) => {
       const node = layer.children[place];
-      node.setAttribute("transform", `translate(${this.plane.px(point[0]).toFixed(1)} ${this.plane.py(point[1]).toFixed(1)})`);
+      node.setAttribute("transform", `translate(${this.plane.px(point[0]).toFixed(1)} ${this.plane.py(this.height(point)).toFixed(1)})`);
       const kind = KINDS[kinds?.[place]];
-      node.setAttribute("aria-label", `Point ${place}, class ${this.labels()[point[2]]}, at ${point[0]}, ${point[1]}${kind ? ", " + kind : ""}`);
+      node.setAttribute("aria-label", `Point ${place}, class ${this.labels()[point[2]]}, at ${point[0]}${this.plane.flat ? "" : `, ${point[1]}`}${kind ? ", " + kind : ""}`);
     });
     // Without points the picture itself is the stop of Tab, for A adds one.
     if (points.length) this.plane.svg.removeAttribute("tabindex"); else this.plane.svg.setAttribute("tabindex", 0);
@@ -55,7 +60,27 @@ export class PointLayer {
   // Only one point is in the order of Tab; N and P go on from there.
   rove(target) {
     if (!target) return;
+    this.point(target);
     for (const node of this.plane.points.children) node.setAttribute("tabindex", node === target ? 0 : -1);
+  }
+
+  // On a line points have no height; they keep the one they had in the plane.
+  height(point) {
+    return this.plane.flat ? 0 : point[1];
+  }
+
+  // As large as their multipliers say, or all alike.
+  resize(alpha) {
+    const most = Math.max(...(alpha ?? [0]), 1e-300);
+    [...this.plane.points.children].forEach((node, place) => {
+      const size = alpha ? LEAST_SIZE + (MOST_SIZE - LEAST_SIZE) * Math.sqrt(alpha[place] / most) : 1;
+      node.querySelector(".dot").setAttribute("transform", `scale(${size.toFixed(2)})`);
+    });
+  }
+
+  point(node) {
+    this.at = node ? Number(node.dataset.place) : null;
+    this.pointed(this.at === null ? "" : this.told(this.at));
   }
 
   // The point under a mouse, or the one nearest to a finger.
@@ -63,7 +88,7 @@ export class PointLayer {
     if (event.pointerType !== "touch") return event.target.closest(".point");
     const frame = this.plane.svg.getBoundingClientRect();
     const [x, y] = [event.clientX - frame.left, event.clientY - frame.top];
-    const away = this.points.map((point) => Math.hypot(this.plane.px(point[0]) - x, this.plane.py(point[1]) - y));
+    const away = this.points.map((point) => Math.hypot(this.plane.px(point[0]) - x, this.plane.py(this.height(point)) - y));
     const nearest = Math.min(...away);
     return nearest <= FINGER ? this.plane.points.children[away.indexOf(nearest)] : null;
   }
@@ -136,12 +161,12 @@ export class PointLayer {
   }
 
   put(place, [x, y], settled) {
-    const c = this.points[place][2];
-    this.moved(this.points.map((p, i) => (i === place ? [x, y, c] : p)), settled);
+    const [, old, c] = this.points[place];
+    this.moved(this.points.map((p, i) => (i === place ? [x, this.plane.flat ? old : y, c] : p)), settled);
   }
 
   add([x, y], settled) {
-    this.moved([...this.points, [x, y, this.active()]], settled);
+    this.moved([...this.points, [x, this.plane.flat ? 0 : y, this.active()]], settled);
   }
 
   remove(place) {

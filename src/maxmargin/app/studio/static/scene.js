@@ -39,6 +39,7 @@ function stroked(path, mark) {
   const element = make("path", { d: path, fill: "none", "stroke-dasharray": DASHES[mark.dash] ?? "", "stroke-linejoin": "round" });
   element.style.stroke = paint(mark.paint);
   element.style.strokeWidth = mark.width;
+  element.style.strokeOpacity = mark.opacity ?? 1;
   return element;
 }
 
@@ -104,7 +105,7 @@ export function drawLegend(list, scene) {
 }
 
 function swatch(mark) {
-  if (mark.kind === "Line" || mark.kind === "Segments") return stroked("M1,7L25,7", mark);
+  if (mark.kind === "Line" || mark.kind === "Segments") return stroked("M1,7L25,7", { ...mark, opacity: 1 });
   const element = make("path", { d: mark.kind === "Area" || mark.kind === "Bars" ? "M2,2H24V12H2Z" : outline(mark.marker, 7, 7, 5.5) });
   element.style.fill = mark.hollow ? "none" : paint(mark.paint);
   if (mark.hollow) element.style.stroke = paint(mark.paint);

@@ -5,7 +5,8 @@ import { Latest } from "./net.js";
 import { Plane, make } from "./plane.js";
 import { MARKERS } from "./points.js";
 import { regions } from "./regions.js";
-import { drawScene, outline, paint } from "./scene.js";
+import { drawLegend, drawScene, outline, paint } from "./scene.js";
+import { flattened } from "./store.js";
 
 export const id = "stepper";
 export const title = "Perceptron stepper";
@@ -29,6 +30,7 @@ export function mount(panel, app) {
     run = answer;
     find("time").max = run.frames.length - 1;
     showChart(chart, run.norms);
+    drawLegend(find("norms-legend"), run.norms); // beside the curves, not on them
     find("run-words").textContent = run.words;
     draw();
     find("run").setAttribute("aria-busy", "false");
@@ -63,7 +65,7 @@ export function mount(panel, app) {
 
   const draw = () => {
     if (!run) return;
-    const t = at(), frame = run.frames[t], state = store.state;
+    const t = at(), frame = run.frames[t], state = flattened(store.state);
     drawScene(plane, { marks: frameMarks(run, t, state, plane.window) });
     plane.points.replaceChildren(...state.points.map(([x, y, c], place) => dot(plane, x, y, c, frame.cause.includes(place))));
     find("time").value = t;
@@ -96,13 +98,13 @@ export function mount(panel, app) {
     event.preventDefault();
   });
 
-  const question = (state) => ({ points: state.points, labels: state.labels, names: state.names, values: state.values });
+  const question = (state) => ({ points: flattened(state).points, labels: state.labels, names: state.names, values: state.values });
   const follow = (state) => {
     if (panel.hidden) return;
     for (const name of KNOBS) knobs[name].put(state.values[name]);
     knobs.seed.root.style.visibility = state.values.order === "cycle" ? "hidden" : "visible";
     plane.look(state.window, state.names);
-    const now = JSON.stringify([state.points, state.labels, KNOBS.map((name) => state.values[name])]);
+    const now = JSON.stringify([flattened(state).points, state.labels, KNOBS.map((name) => state.values[name])]);
     if (now === asked) return draw();
     asked = now;
     find("run").setAttribute("aria-busy", "true");
@@ -154,12 +156,5 @@ function showChart(chart, scene) {
   const grow = ([low, high]) => (low < high ? [low / 1.3, high * 1.3] : [low / 2, high * 2]);
   chart.look([...grow([Math.min(...xs), Math.max(...xs)]), ...grow([Math.min(...ys), Math.max(...ys)])], [scene.x.label, "‖w‖²"]);
   drawScene(chart, scene);
-  const named = new Map(scene.marks.filter((mark) => mark.label).map((mark) => [mark.label, mark]));
-  const legend = [...named.values()].map((mark, i) => {
-    const words = make("text", { x: chart.box.left + 8, y: chart.box.top + 14 + 15 * i, class: "note" }, mark.label);
-    words.style.fill = paint(mark.paint);
-    return words;
-  });
-  chart.scene.append(...legend);
   return undefined;
 }

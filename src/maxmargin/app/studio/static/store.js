@@ -9,10 +9,16 @@ export function start(catalogue, name, picture) {
   const values = Object.fromEntries(Object.entries(catalogue.parameters).map(([key, p]) => [key, p.default]));
   return {
     tab: "playground", picture: name, names: picture.names, labels: picture.labels,
-    points: picture.points, window: around(picture.points), method: picture.method, beside: picture.beside,
+    points: picture.points, line: picture.line, window: around(picture.points), method: picture.method, beside: picture.beside,
     values: { ...values, ...picture.values }, step: 0,
   };
 }
+
+// On a line: one feature, and the score above and below.
+const SCORES = [-3, 3];
+export const flattened = (state) => (state.line
+  ? { ...state, points: state.points.map(([x, , c]) => [x, 0, c]), names: [state.names[0], "score"], window: [state.window[0], state.window[1], ...SCORES] }
+  : state);
 
 export class Store {
   constructor(state) {
