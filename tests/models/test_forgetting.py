@@ -71,6 +71,70 @@ def test_sparse_rows_masks_and_searches():
     assert found.C == search.C_
 
 
+@pytest.fixture(scope="module")
+def many():
+    """Rows enough for forgetting to be more than another fit, and a machine of them."""
+    X, y = cloud(n=3000, d=4, seed=7)
+    weight = np.where(np.arange(3000) % 3 == 0, 2.0, 1.0)
+    model = LinearSVM(tol=1e-8, class_weight={-1.0: 1.5, 1.0: 1.0}).fit(X, y, weight)
+    return X, y, weight, model
+
+
+@pytest.mark.parametrize("count", [1, 90])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_of_many_rows_those_near_their_margin_are_solved_again(many, count, storage):
+    X, y, weight, model = many
+    gone = np.random.default_rng(count).choice(model.support_, count, replace=False)
+    rest = np.setdiff1d(np.arange(len(y)), gone)
+    less = model.without(gone, storage(X), y, weight)
+    assert "near their margin" in less.solver_reason_
+    assert verify(less, X[rest], y[rest], weight[rest]).holds(1e-8)
+    anew = clone(model).fit(X[rest], y[rest], weight[rest])
+    np.testing.assert_allclose(less.coef_, anew.coef_, atol=1e-3)
+    np.testing.assert_allclose(less.dual_coef_ @ X[rest][less.support_], less.coef_, atol=1e-9)
+    assert np.array_equal(less.support_, np.flatnonzero(less.alpha_))
+    assert len(less.slack_) == len(less._codes) == len(rest)
+    assert less.certificate_.problem == anew.certificate_.problem
+
+
+def test_a_row_without_a_multiplier_leaves_the_machine_and_its_proof(many):
+    X, y, weight, model = many
+    gone = np.flatnonzero(model.alpha_ == 0)[[0, 5]]
+    rest = np.setdiff1d(np.arange(len(y)), gone)
+    less = model.without(gone, X, y, weight)
+    assert np.array_equal(less.coef_, model.coef_)
+    assert less.certificate_.gap == model.certificate_.gap
+    assert verify(less, X[rest], y[rest], weight[rest]).holds(1e-8)
+    assert np.array_equal(less.support_, np.flatnonzero(less.alpha_))
+    np.testing.assert_allclose(less.dual_coef_ @ X[rest][less.support_], less.coef_, atol=1e-9)
+
+
+def test_what_is_not_near_is_fitted(many, monkeypatch):
+    from maxmargin.core.solve.two_class import changed_costs
+
+    X, y, weight, model = many
+    monkeypatch.setattr(changed_costs, "MAX_ROUNDS", 0)
+    less = model.without(model.support_[:3], X, y, weight)
+    assert "near their margin" not in less.solver_reason_
+    assert less.certificate_.holds(1e-8)
+
+
+def test_a_value_that_is_no_number_is_refused_in_words(many):
+    X, y, weight, model = many
+    for value in (np.nan, np.inf):
+        bad = X.copy()
+        bad[5, 1] = value
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            model.without(0, bad, y, weight)
+
+
+def test_probabilities_are_those_of_the_rows_left():
+    model = LinearSVM(probability=True).fit(X, y)
+    less = model.without(GONE, X, y)
+    anew = clone(model).fit(X[REST], y[REST])
+    np.testing.assert_allclose(less.predict_proba(X), anew.predict_proba(X), atol=1e-3)
+
+
 def test_refusals():
     model = LinearSVM().fit(X, y)
     for rows, said in [

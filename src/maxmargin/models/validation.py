@@ -206,20 +206,21 @@ def check_alphas(alphas) -> np.ndarray:
     return values
 
 
-def check_known(estimator, X, y, sample_weight):
+def check_known(estimator, X, y, sample_weight, **other):
     """X, codes and weights of data for a fitted classifier, whose classes they may use."""
-    X = check_rows(estimator, X, reset=False)
+    X = check_rows(estimator, X, reset=False, **other)
     y = column_or_1d(y, warn=True)
     if len(y) != X.shape[0]:
         raise ValueError(f"There are {X.shape[0]} rows in X but {len(y)} labels in y.")
     classes = estimator.classes_
-    unknown = np.setdiff1d(y, classes)
+    there, places = label_codes(y)
+    unknown = np.setdiff1d(there, classes)
     if len(unknown):
         raise ValueError(
             f"There are labels the model does not know: {unknown[:5].tolist()}. "
             f"It was fitted on {classes.tolist()}."
         )
-    codes = np.searchsorted(classes, y)
+    codes = places if len(there) == len(classes) else np.searchsorted(classes, there)[places]
     by_class = getattr(estimator, "class_weight", None)
     return X, codes, check_weights(estimator, X, codes, classes, sample_weight, by_class)
 

@@ -15,20 +15,28 @@ from sklearn.base import clone
 from ...core.types import ArrayLike, MatrixLike
 from ..left_out.known_data import data_of_fit, rows_named, stacked
 from ..validation import check_known, check_sample_weight, check_weights
+from .resumed import resumed
 
 
 def without(model: Any, rows, X: MatrixLike, y: ArrayLike, sample_weight=None) -> Any:
     """A model of the same data without some rows."""
     _check_kind(model)
-    X, codes, _ = data_of_fit(model, X, y, sample_weight)
+    known = data_of_fit(model, X, y, sample_weight)
+    X, codes = known.X, known.codes
     gone = rows_named(rows, len(codes))
     rest = np.ones(len(codes), dtype=bool)
     rest[gone] = False
     weight = check_sample_weight(X, sample_weight)
     alive = rest if weight is None else rest & (weight > 0)
     _check_classes(model, codes[alive], len(gone))
-    start = _multipliers(model, lambda alpha: alpha[rest])
-    return _fitted(model, X[rest], codes[rest], None if weight is None else weight[rest], start)
+    left = None if weight is None else weight[rest]
+    new = resumed(model, known, gone, rest)
+    if new is None:
+        start = _multipliers(model, lambda alpha: alpha[rest])
+        return _fitted(model, X[rest], codes[rest], left, start)
+    if getattr(new, "probability", False):
+        _calibrate(new, X[rest], codes[rest], left)
+    return new
 
 
 def with_rows(
@@ -36,7 +44,7 @@ def with_rows(
 ) -> Any:
     """A model of the same data and some more rows, of classes that it knows."""
     _check_kind(model)
-    X, codes, _ = data_of_fit(model, X, y, sample_weight)
+    X, codes, *_ = data_of_fit(model, X, y, sample_weight)
     more, new_codes, _ = check_known(_without_class_weight(model), X_new, y_new, None)
     one, two = check_sample_weight(X, sample_weight), check_sample_weight(more, new_weight)
     weight = None
@@ -107,6 +115,13 @@ def _fitted(model, X, codes, weight, start) -> Any:
     if hasattr(new, "_fit_checked"):  # the rows have been validated
         by_class = check_weights(new, X, codes, old.classes_, weight, new.class_weight)
         new._fit_checked(X, old.classes_, codes, by_class)
+        _calibrate(new, X, codes, weight)
     else:
         new.fit(X, y, weight)
     return new.set_params(warm_start=old.warm_start)
+
+
+def _calibrate(new, X, codes, weight) -> None:
+    """Probabilities of the changed data, where they were asked for."""
+    by_class = check_weights(new, X, codes, new.classes_, weight, new.class_weight)
+    new._calibrate(X, codes, by_class, weight)

@@ -59,7 +59,7 @@ def influence(
             "influence knows LinearSVM, LogisticRegression and their CV forms, whose weights are "
             f"sums over rows, got {type(model).__name__}."
         )
-    X, codes, weight = data_of_fit(model, X, y, sample_weight)
+    X, codes, weight, *_ = data_of_fit(model, X, y, sample_weight)
     beta = _signed_multipliers(model, X, codes, weight)
     centre = np.asarray(X.mean(axis=0)).ravel() if model.fit_intercept else np.zeros(X.shape[1])
     squares = X.multiply(X).sum(axis=1) if hasattr(X, "multiply") else np.einsum("ij,ij->i", X, X)

@@ -2,55 +2,86 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.problem.losses import Hinge
+from ...core.problem.problem import Problem
 from ...core.rows.rows import scores
-from ..bias_column import joined, with_ones
 from ..svm import two_class
-from ..validation import check_known
+from ..validation import check_known, check_rows
 from .same_data import check_count, check_objective, refuse_other_data
 
 # A closed form's objective agrees to this with that of the fit.
 SAME_CLOSED_FORM_TOL = 1e-6
 
 
-def data_of_fit(model: Any, X, y, sample_weight) -> tuple[Any, np.ndarray, np.ndarray | None]:
+class KnownData(NamedTuple):
+    """X, codes and weights, validated; of a linear machine of two classes its problem, too."""
+
+    X: Any
+    codes: np.ndarray
+    weight: np.ndarray | None
+    problem: Problem | None = None
+    scores: np.ndarray | None = None  # w·x of every row
+
+
+def data_of_fit(model: Any, X, y, sample_weight) -> KnownData:
     """X, codes and weights, validated and found to be those that the model was fitted to."""
     check_is_fitted(model)
+    if _one_pass(model):
+        return _by_scores(model, X, y, sample_weight)
     X, codes, weight = check_known(model, X, y, sample_weight)
-    rows = getattr(model, "alpha_", None)
-    if isinstance(rows, np.ndarray) and rows.ndim and hasattr(model, "support_"):
-        check_count(model, len(codes), len(rows))
+    _check_rows(model, len(codes))
     claim = model.certificate_
     if hasattr(claim, "dual"):
-        check_objective(model, _primal(model, X, codes, weight))
-        return X, codes, weight
+        check_objective(model, model._recertify(X, codes, weight).primal)
+        return KnownData(X, codes, weight)
     found = model._recertify(X, codes, weight)
     here, there = (getattr(each, "objective", None) or each.bound for each in (found, claim))
     if not abs(here - there) <= SAME_CLOSED_FORM_TOL * max(abs(here), abs(there)):
         refuse_other_data(model, f"the objective here is {here:.10g}, there {there:.10g}")
-    return X, codes, weight
+    return KnownData(X, codes, weight)
 
 
-def _primal(model, X, codes, weight) -> float:
-    """The objective of the model's weights: for two classes by one pass over the rows."""
+def _one_pass(model) -> bool:
+    """Whether the scores of the rows tell the objective: two classes and a soft margin."""
     linear = hasattr(model, "coef_") and hasattr(model, "loss") and len(model.classes_) == 2
-    if not linear:
-        return model._recertify(X, codes, weight).primal
-    if model._bias_column:
-        model, X = joined(model), with_ones(X)
-    problem = two_class.pose(model, X, codes, weight)
-    if problem.hard:
-        return model._recertify(X, codes, weight).primal
+    return linear and not model._bias_column and np.isfinite(_plain(model).C)
+
+
+def _plain(model) -> Any:
+    return model.plain() if hasattr(model, "plain") else model
+
+
+def _by_scores(model, X, y, sample_weight) -> KnownData:
+    """By one pass over the rows, for w·x, which is a number only if all values of X are.
+
+    But a product may leave out columns of weight zero.
+    """
     w, b = model.coef_[0], float(model.intercept_[0])
-    z = np.maximum(1.0 - problem.y * (scores(problem.rows, w) + b), 0.0)
+    unseen = not w.all()
+    X, codes, weight = check_known(model, X, y, sample_weight, ensure_all_finite=unseen)
+    _check_rows(model, len(codes))
+    problem = two_class.pose(_plain(model), X, codes, weight)
+    with np.errstate(all="ignore"):
+        f = scores(problem.rows, w)
+    if not np.isfinite(f).all():
+        check_rows(model, X, reset=False)  # says where a value is no number
+    z = np.maximum(1.0 - problem.y * (f + b), 0.0)
     losses = z if isinstance(problem.loss, Hinge) else z * z
-    return 0.5 * float(w @ w) + float(problem.c @ losses)
+    check_objective(model, 0.5 * float(w @ w) + float(problem.c @ losses))
+    return KnownData(X, codes, weight, problem, f)
+
+
+def _check_rows(model, n: int) -> None:
+    """As many rows as the model has multipliers for, where it has them."""
+    alpha = getattr(model, "alpha_", None)
+    if isinstance(alpha, np.ndarray) and alpha.ndim and hasattr(model, "support_"):
+        check_count(model, n, len(alpha))
 
 
 def rows_named(rows, n: int) -> np.ndarray:

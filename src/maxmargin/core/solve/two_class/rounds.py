@@ -149,7 +149,7 @@ def _round(
 ) -> tuple[State, np.ndarray, float]:
     """Minimise over the rows near their margin; offer the dual this proves."""
     problem, mu, c, y = here.problem, here.mu, here.problem.c, here.problem.y
-    near, frozen = _near_margin(problem, here.z, size)
+    near, frozen = near_margin(problem, here.z, size)
     constant = float(frozen.sum())
     v0, r0 = pull.of(frozen * y), float(frozen @ y)
     block = NearRows(take(problem.rows, near), y[near], c[near], mu, problem.bias, v0, r0)
@@ -179,7 +179,7 @@ def _dual(problem: Problem, block: NearRows, state: State, alpha) -> float:
     return value - abs(r) * (abs(state.b) + 1.0) if problem.bias else value
 
 
-def _near_margin(problem: Problem, z, size) -> tuple[np.ndarray, np.ndarray]:
+def near_margin(problem: Problem, z, size) -> tuple[np.ndarray, np.ndarray]:
     """The ``size`` rows nearest their margin, and the multipliers of the others, 0 or c.
 
     More rows are taken while those at their cap pull the bias harder than the near ones
