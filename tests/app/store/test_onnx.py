@@ -62,7 +62,9 @@ def test_tables_with_holes_categories_and_words(maxmargin, tmp_path):
     assert compare("m.onnx", model, new) < 1e-12
 
 
-@pytest.mark.parametrize("data", ["--demo=circles", "--demo=iris", "--demo=wine"])
+@pytest.mark.parametrize(
+    "data", ["--demo=circles", "--demo=iris", pytest.param("--demo=wine", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(
     "basis", ["polar", "quadratic", "polynomial:1", "polynomial:3", "radial:20"]
 )

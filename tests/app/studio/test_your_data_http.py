@@ -42,6 +42,8 @@ from .data_helpers import (
 )
 from .helpers import Studio
 
+OTHER_FILES_OF_OURS = [".answer", "owner", "report.html", "model.maxmargin"]
+OTHER_ENDS = [signal.SIGINT, signal.SIGHUP]
 HOSTILE = ["--out=x", "<img src=x onerror=alert(1)>", "‮a=b,c", "prediction"]
 
 
@@ -365,7 +367,10 @@ def test_what_does_not_arrive_whole_leaves_nothing(workshop):
     assert len(workshop.uploads) == 0
 
 
-@pytest.mark.parametrize("name", ["answer", ".answer", "owner", "report.html", "model.maxmargin"])
+@pytest.mark.parametrize(
+    "name",
+    ["answer", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHER_FILES_OF_OURS)],
+)
 def test_no_upload_is_overwritten_by_a_file_of_ours(client, workshop, name):
     content = as_csv(flowers())
     told = drop(client, content, name).json()
@@ -419,7 +424,9 @@ def test_a_comparison_is_cancelled_and_leaves_nothing(client, workshop):
 # --- the end --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "how", [signal.SIGTERM, *(pytest.param(s, marks=pytest.mark.slow) for s in OTHER_ENDS)]
+)
 def test_the_studio_ends_its_jobs_and_removes_its_files(tmp_path, monkeypatch, how):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     studio = Studio("--port", "0", "--max-upload", "2")

@@ -73,10 +73,10 @@ def written(tmp_path_factory):
 @pytest.mark.parametrize(
     ("method", "name", "rows", "memory"),
     [
-        ("svm", "t.parquet", 450_000, "40MB"),
         ("logistic", "t.parquet", 450_000, "40MB"),
         ("svm", "t.csv", 150_000, "40MB"),
-        ("svm", "t.svm", 400_000, "50MB"),
+        pytest.param("svm", "t.parquet", 450_000, "40MB", marks=pytest.mark.slow),
+        pytest.param("svm", "t.svm", 400_000, "50MB", marks=pytest.mark.slow),
     ],
 )
 def test_under_the_limit(written, method, name, rows, memory):
