@@ -6,6 +6,11 @@ DATA ?=
 # Seconds for which `make soak` poses new problems to the referee, and alters input of every kind.
 SOAK ?= 3600
 
+# Tests run side by side, one to a core: linear algebra in threads besides would make them wait for
+# one another (four times the processor time, measured on two cores).
+test test-torch quick accelerate-tests soak docs: export OPENBLAS_NUM_THREADS = 1
+test test-torch quick accelerate-tests soak docs: export OMP_NUM_THREADS = 1
+
 QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
 
 .PHONY: run test test-torch quick accelerate-tests check docs bench bench-streams bench-spread soak \
