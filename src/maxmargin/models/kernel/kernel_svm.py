@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...core.kernels.gram_checks import check_gram, check_kernel, check_values
 from ...core.kernels.kernel_block import KernelPoints
 from ...core.kernels.kernels import Kernel, check_square, kernel_for
+from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
 from ..calibration.mixin import Calibrated
 from ..certified import Certified
@@ -177,7 +178,7 @@ class KernelSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to training points X (n, d), dense or sparse, or to an (n, n) Gram matrix."""
-        with all_or_nothing(self):
+        with all_or_nothing(self), one_blas_thread():
             monitor = make_monitor(self)
             positive("C", self.C, infinite=True)
             positive("cache_mb", self.cache_mb)
