@@ -1,12 +1,19 @@
 """The pages that `fit`, `compare` and `path` write."""
 
 import errno
+import re
 import shutil
 
+import pyarrow as pa
 import pytest
 
 from maxmargin.app.report import fit as fit_page
+from maxmargin.app.report.fit import fit_report
+from maxmargin.app.workflow.fit import fit_table
+from maxmargin.app.workflow.plan import Plan
 from maxmargin.parts.files import atomic
+from maxmargin.parts.files.preparation import Choices
+from maxmargin.parts.files.training import label_table
 
 from ..report.reading import read
 from .helpers import people, write
@@ -119,24 +126,72 @@ def browser():
         shown.close()
 
 
-@pytest.mark.parametrize("width", [390, 1100])
-def test_in_a_browser(maxmargin, table, tmp_path, browser, width):
-    """Nothing is asked for, nothing complains, nothing sticks out of the page."""
-    maxmargin("fit", table, "-t", "answer", "--C", 1)
-    tab = browser.new_page(viewport={"width": width, "height": 800})
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """A report with wide tables."""
+    folder = tmp_path_factory.mktemp("page")
+    data = people(120)
+    more = {f"a column with a long name, number {j}": data.column("age") for j in range(5)}
+    table = pa.table({name: data.column(name) for name in data.schema.names[:-1]} | more)
+    labelled = label_table(
+        table.append_column("answer", data.column("answer")), "answer", None, "p"
+    )
+    page = folder / "report.html"
+    page.write_text(fit_report(fit_table(labelled, Plan(C=1.0), Choices())), encoding="utf-8")
+    return page
+
+
+# What is neither inside the page's width nor inside something that scrolls by itself, and words of
+# pictures that leave them.
+STICKING_OUT = """() => {
+  const width = document.documentElement.clientWidth, out = [];
+  for (const element of document.querySelectorAll('main *')) {
+    const box = element.getBoundingClientRect();
+    if (!box.width || element.closest('details:not([open]) > :not(summary)')) continue;
+    const frame = element.closest('.wide, pre')?.getBoundingClientRect();
+    const seen = frame ?? box;
+    if (seen.right > width + 1 || seen.left < -1) out.push(element.outerHTML.slice(0, 90));
+    const picture = element.closest('figure > svg')?.getBoundingClientRect();
+    if (element.tagName === 'text' && picture && !element.closest('svg svg') &&
+        (box.right > picture.right + 2 || box.left < picture.left - 2))
+      out.push(element.textContent);
+  }
+  for (const frame of document.querySelectorAll('.wide'))
+    if (frame.scrollWidth > frame.clientWidth + 1 &&
+        getComputedStyle(frame).overflowX !== 'auto') out.push('cut');
+  return out;
+}"""
+
+
+def test_in_a_browser(written, browser):
+    """Nothing is asked for, nothing complains, nothing sticks out, and it prints on one page."""
+    tab = browser.new_page(viewport={"width": 1280, "height": 800})
     asked, said = [], []
     tab.on("request", lambda request: asked.append(request.url))
     tab.on("console", lambda message: said.append(message.text))
     tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.goto((tmp_path / "report.html").as_uri())
+    tab.goto(written.as_uri())
     root = "document.documentElement"
-    assert tab.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
+    for width in (1280, 390):
+        tab.set_viewport_size({"width": width, "height": 800})
+        assert tab.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
+        assert tab.evaluate(STICKING_OUT) == []
+        drawn = "[...document.querySelectorAll('figure > svg')].map(s => s.clientWidth > 200)"
+        assert all(tab.evaluate(drawn))
     assert tab.locator("figure svg[role=img]").count() >= 4
-    assert all(
-        tab.evaluate("[...document.querySelectorAll('figure > svg')].map(s => s.clientWidth > 200)")
-    )
     tab.get_by_role("link", name="How sure").click()
     assert tab.evaluate("window.scrollY > 0")
+    paper = tab.pdf(format="A4")
+    assert len(re.findall(rb"/Type\s*/Page\b", paper)) == 1
     tab.close()
     assert said == []
-    assert asked == [(tmp_path / "report.html").as_uri()]
+    assert asked == [written.as_uri()]
+
+
+def test_a_ranking_has_a_page(maxmargin, tmp_path):
+    told = maxmargin.json("rank", "--report", "ranking.html")
+    text = page(tmp_path / "ranking.html")
+    assert told["verdict"] in text
+    assert told["items"][0]["item"] in text
+    assert "moves an item" in text
+    assert "Proved" in text

@@ -49,13 +49,13 @@ def test_fewer_errors_are_said_first_and_classes_found_where_errors_are_more():
     assert rare.first().startswith(
         "Better than always “no” at finding every class: balanced accuracy 77.49 % instead of 50.00"
     )
-    assert rare.finds() == "It finds no (3,700 of 4,141), yes (21 of 32)"
+    assert rare.finds() == "It finds “no” (3,700 of 4,141), “yes” (21 of 32)"
 
 
 def test_classes_that_are_never_predicted_are_named():
     found = judged([[30, 0, 0], [0, 30, 0], [0, 30, 0]])
     assert found.never == ["perhaps"]
-    assert "misses most of perhaps (0 of 30); never predicted: perhaps" in found.finds()
+    assert "misses most of “perhaps” (0 of 30); never predicted: perhaps" in found.finds()
     plain = found.to_dict()
     assert plain["never_predicted"] == ["perhaps"]
     assert plain["classes"][2] == {"class": "perhaps", "rows": 30, "recall": 0.0, "precision": None}

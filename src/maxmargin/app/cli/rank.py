@@ -13,14 +13,13 @@ import typer
 
 from .bundled import EXAMPLES_FOLDER
 from .interrupt import cautiously
-from .options import AsJson
-from .output import check_outputs, without_formula
+from .options import AsJson, Report
+from .output import check_outputs, without_formula, write_page
+from .run import command_line
 
 if TYPE_CHECKING:
     import numpy as np
     from rich.console import Console
-
-    from ...parts.files.items import Items
 
 # Names of a winner that stand for a side, or for nobody.
 FIRST_ITEM_NAMES, SECOND_ITEM_NAMES, TIE_NAMES = (
@@ -48,6 +47,7 @@ def rank(
     ] = True,
     top: Annotated[int, typer.Option(help="Items to show; 0 shows all.")] = 20,
     out: Annotated[Path | None, typer.Option(help="Write all ranked items to this CSV.")] = None,
+    report: Report = None,
     as_json: AsJson = False,
 ) -> None:
     """Rank items from comparisons: "this rather than that".
@@ -58,10 +58,12 @@ def rank(
         maxmargin rank
         maxmargin rank comparisons.csv --items items.csv
         maxmargin rank comparisons.csv --items items.csv --top 5 --out ranked.csv
+        maxmargin rank comparisons.csv --items items.csv --report ranking.html
     """
     from rich.console import Console
 
     from ...parts.files.items import read_items
+    from ..workflow.ranking import rank_items
 
     if comparisons is None and items is None:
         comparisons, items = EXAMPLES_FOLDER / "comparisons.csv", EXAMPLES_FOLDER / "items.csv"
@@ -70,13 +72,19 @@ def rank(
             "rank needs two files: the comparisons, and --items with the features of every item. "
             "Without any it shows the bundled example."
         )
-    check_outputs({"--out": out}, {"the comparisons": comparisons, "the items": items})
+    read = {"the comparisons": comparisons, "the items": items}
+    check_outputs({"--out": out, "--report": report}, read)
     table = read_items(items, name)
     pairs, ties = read_comparisons(comparisons, table.names)
-    result = _learn(table, pairs, ties, C, scale)
+    ranked = rank_items(table, pairs, ties, C, scale)
+    result = ranked.to_dict()
     if out is not None:
         with cautiously(out):
             _write(out, result)
+    if report is not None:
+        from ..report.rank import rank_report
+
+        write_page(report, rank_report(ranked, comparisons.name, command_line()))
     if as_json:
         print(json.dumps(result, indent=2, ensure_ascii=False))
     else:
@@ -118,47 +126,6 @@ def read_comparisons(path: Path, names: list[str]) -> tuple[np.ndarray, int]:
     return pairs, len(a) - len(kept[0])
 
 
-def _learn(table: Items, pairs, ties: int, C: float, scale: bool) -> dict:
-    """Fit and collect everything there is to tell."""
-    import numpy as np
-
-    from ...models.ranking.pairwise_ranker import PairwiseRanker
-
-    names, features, X = table.names, table.features, table.X
-    spread = X.std(axis=0) if scale else np.ones(X.shape[1])
-    spread = np.where(spread > 0.0, spread, 1.0)
-    X = (X - X.mean(axis=0)) / spread  # the average item then has score 0
-    ranker = PairwiseRanker(C=C).fit(X, pairs)
-    f = ranker.decision_function(X)
-    n = len(names)
-    won, lost = np.bincount(pairs[:, 0], minlength=n), np.bincount(pairs[:, 1], minlength=n)
-    certificate = ranker.certificate_
-    return {
-        "comparisons": len(pairs),
-        "ties_left_out": ties,
-        "C": C,
-        "agreement": ranker.score(X, pairs),
-        "certificate": str(certificate),
-        "relative_gap": certificate.relative_gap,
-        "proved": certificate.holds(ranker.tol),
-        "notes": table.notes,
-        "weights": {
-            feature: {"per_unit": w / s, "per_spread": w}
-            for feature, w, s in zip(features, ranker.coef_.tolist(), spread.tolist(), strict=True)
-        },
-        "items": [
-            {
-                "rank": place,
-                "item": names[i],
-                "score": float(f[i]),
-                "won": int(won[i]),
-                "lost": int(lost[i]),
-            }
-            for place, i in enumerate(ranker.rank(X).tolist(), start=1)
-        ],
-    }
-
-
 def _show(console: Console, result: dict, top: int) -> None:
     from rich.table import Table
 
@@ -184,6 +151,9 @@ def _show(console: Console, result: dict, top: int) -> None:
         console.print(f"note: {note}", highlight=False)
     if result["ties_left_out"]:
         console.print(f"{result['ties_left_out']} ties were left out")
+    new = result["expected"]
+    interval = f" (95 % interval {1 - new['high']:.1%} to {1 - new['low']:.1%})" if new else ""
+    console.print(f"{result['verdict']}{interval}", highlight=False)
     console.print(f"agrees with {result['agreement']:.1%} of the comparisons it learned from")
     console.print(result["certificate"], highlight=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 
 from ...show.drawers.draw_svg import draw
@@ -18,14 +19,17 @@ LARGE_FIGURE_SIZE = {"width": 680, "height": 500}
 
 def figures(makers: Sequence[tuple[str, Maker]], large: bool = False) -> list[Html]:
     """Pictures side by side.  One that cannot be drawn is told of: it must not cost the report,
-    much less the fit."""
+    much less the fit.  What some library said of it is nothing to a reader; with MAXMARGIN_DEBUG
+    it is raised."""
     drawn, failed = [], []
     for what, make in makers:
         try:
             drawn += [_figure(scene, large) for scene in _scenes(make())]
-        except Exception as error:
+        except Exception:
+            if os.environ.get("MAXMARGIN_DEBUG"):
+                raise
             failed.append(
-                paragraph(f"The picture “{what}” could not be drawn here: {error}", class_="sub")
+                paragraph(f"The picture “{what}” could not be drawn of these rows.", class_="sub")
             )
     shape = "pictures one" if large else "pictures"
     return [*([tag("div", *drawn, class_=shape)] if drawn else []), *failed]

@@ -12,6 +12,7 @@ from ..workflow.tuning import Tuning
 from ..workflow.verdict import BETTER, NO_BETTER, UNKNOWN, advice
 from . import pictures
 from .data import MAX_LISTED_CLASSES, fitted_data
+from .effects import effects
 from .figures import figures
 from .page import (
     Html,
@@ -44,15 +45,16 @@ def fit_report(fitted: Fitted, command: str | None = None, model: str = "MODEL")
     """The whole page; ``command`` made it, and ``model`` is the file of the model."""
     with one_blas_thread():  # many small products: threads would only wait for one another
         sections = [
-            Section("What data", fitted_data(fitted)),
-            Section("What was done", _done(fitted)),
             Section("How good", _good(fitted)),
-            Section("How likely", _likely(fitted)),
-            Section("How sure", _sure(fitted)),
-            Section("What it looks like", figures(pictures.shapes(fitted), large=True)),
+            Section("How sure", _sure(fitted), printed=False),
             Section("What counts", _counts(fitted)),
-            Section("Rows worth a look", worth_a_look(fitted)),
-            Section("How to reproduce", _reproduce(fitted, command, model)),
+            Section("One column at a time", figures(pictures.partials(fitted)), printed=False),
+            Section("What it looks like", figures(pictures.shapes(fitted), large=True), False),
+            Section("How likely", _likely(fitted), printed=False),
+            Section("Rows worth a look", worth_a_look(fitted), printed=False),
+            Section("What data", fitted_data(fitted), printed=False),
+            Section("What was done", _done(fitted), printed=False),
+            Section("How to reproduce", _reproduce(fitted, command, model), printed=False),
         ]
     return page(f"maxmargin: {fitted.data.name}", _lead(fitted), sections)
 
@@ -167,10 +169,17 @@ def _good(fitted: Fitted) -> list:
     )
     judged = table(["on", "error", "95 % interval", "how it is known"], rows, "Errors", (0, 2, 3))
     drawn = pictures.judgement(fitted)
-    advised = paragraph(_on_which_rows(fitted))
+    advised = joined(paragraph(_on_which_rows(fitted)), _without_weights(fitted))
     if len(drawn) == 1:
         return [advised, beside([judged, *_by_class(fitted)], figures(drawn))]
     return [advised, beside([judged], _by_class(fitted)), *figures(drawn)]
+
+
+def _without_weights(fitted: Fitted) -> Html | None:
+    if np.isfinite(fitted.model.summary.get("margin", 0.0)):
+        return None
+    text = "All weights are zero: rows have no distances, and every one gets the same answer."
+    return paragraph(text, class_="bad")
 
 
 def _on_which_rows(fitted: Fitted) -> str:
@@ -262,9 +271,10 @@ def _counts(fitted: Fitted) -> list:
     if len(found) > MAX_WEIGHT_TABLES:
         meaning += f"{MAX_WEIGHT_TABLES} of {len(found):,} rows of weights are shown. "
     meant = paragraph(meaning, "All of them: ", tag("code", "maxmargin inspect --top N"), ".")
+    said = effects(fitted)
     if len(parts) == 1:
-        return [meant, beside(parts[0][:1], parts[0][1:])]
-    return [meant, tag("div", *(tag("div", *part) for part in parts), class_="tables")]
+        return [meant, *said, beside(parts[0][:1], parts[0][1:])]
+    return [meant, *said, tag("div", *(tag("div", *part) for part in parts), class_="tables")]
 
 
 def _weights(title: str, rows: list[dict], total: int, units: bool) -> list:

@@ -14,6 +14,7 @@ from ...show.text import safe, shortened
 # Names longer than this are cut: a page is for people, and one name must not fill it.
 MAX_NAME_LENGTH = 80
 MAX_VALUE_LENGTH = 160
+SHORT = "This is the short version for paper; the page in a browser has pictures and the rest."
 FOOTER = "This page holds all it shows: it loads nothing, runs nothing and sends nothing."
 
 
@@ -122,14 +123,26 @@ def cards(items: Iterable[tuple]) -> Html:
 
 
 class Section(NamedTuple):
-    """A part of a page with a title; without parts it is left out."""
+    """A part of a page with a title; without parts it is left out.  ``printed``: it belongs to the
+    short version, on paper."""
 
     title: str
     parts: Sequence
+    printed: bool = True
 
     @property
     def place(self) -> str:
         return self.title.lower().replace(" ", "-")
+
+
+def _section(section: Section) -> Html:
+    kind = None if section.printed else "long"
+    return tag("section", tag("h2", section.title), *section.parts, id=section.place, class_=kind)
+
+
+def folded(title: str, *inside) -> Html:
+    """What is there for those who ask for it."""
+    return tag("details", tag("summary", title), *inside)
 
 
 def page(title: str, lead: Html, sections: Sequence[Section]) -> str:
@@ -149,8 +162,9 @@ def page(title: str, lead: Html, sections: Sequence[Section]) -> str:
     body = tag(
         "main",
         lead,
+        paragraph(SHORT, class_="paper") if any(not s.printed for s in shown) else None,
         tag("nav", *links, aria_label="Contents"),
-        *(tag("section", tag("h2", s.title), *s.parts, id=s.place) for s in shown),
+        *(_section(section) for section in shown),
         tag("footer", FOOTER),
     )
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'

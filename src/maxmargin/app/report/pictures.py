@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...parts.files.columns import Text
 from ...show.drawers.axis_limits import limits_of
 from ...show.scene import Board, Points, Scene
 from ..workflow.fit import Fitted
@@ -32,6 +33,8 @@ MAX_ASPECT_RATIO = 2.5
 # Bars for each class, and classes that have any.
 BARS_PER_CLASS = 12
 MAX_CLASSES_WITH_BARS = 4
+# Columns that are shown alone; of models without weights so many are tried, on so many rows.
+PARTIAL_VIEWS, MAX_PARTIAL_COLUMNS, MAX_PARTIAL_ROWS = 3, 8, 1_000
 
 
 def choice(fitted: Fitted) -> Pictures:
@@ -172,6 +175,44 @@ def weights(fitted: Fitted) -> Pictures:
         return coefficients_view(fitted.model, n=BARS_PER_CLASS, rows=[row]).scene()
 
     return [("coefficients", partial(bars, row)) for row in range(rows)]
+
+
+def partials(fitted: Fitted) -> Pictures:
+    """The three columns that change the answers most, each alone."""
+    model = fitted.model
+    if not fitted.data.is_table or not hasattr(model.preparation, "columns"):
+        return []
+
+    def drawn() -> Scene | Board:
+        from ...show.views.partial import partial_view
+
+        some = fitted.data.take(_some(fitted)[:MAX_PARTIAL_ROWS]).rows
+        prepared = model.prepared(some)
+        prepared = prepared.toarray() if hasattr(prepared, "toarray") else prepared
+        views = [partial_view(model, prepared, *asked) for asked in _strongest(fitted)]
+        views.sort(key=lambda view: -view.spread)
+        return Board(tuple(view.scene() for view in views[:PARTIAL_VIEWS] if view.spread > 0))
+
+    return [("one column at a time", drawn)]
+
+
+def _strongest(fitted: Fitted) -> list:
+    """Columns, with the place of their first feature, that count most; of a model without weights
+    the first ones, to be looked at."""
+    model = fitted.model
+    columns = model.preparation.columns
+    starts = np.cumsum([0, *(column.width for column in columns)])[:-1]
+    asked = [
+        (int(start), column)
+        for start, column in zip(starts, columns, strict=True)
+        if not isinstance(column, Text)
+    ]
+    if model.basis is not None or not hasattr(model.model, "coef_"):
+        return asked[:MAX_PARTIAL_COLUMNS]
+    W = np.abs(np.atleast_2d(model.model.coef_) * model.preparation.units()[1]).max(axis=0)
+    return sorted(asked, key=lambda pair: -W[pair[0] : pair[0] + pair[1].width].max())[
+        :PARTIAL_VIEWS
+    ]
 
 
 def comparison(found: Comparison) -> Pictures:

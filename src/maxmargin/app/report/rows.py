@@ -1,18 +1,21 @@
-"""Rows worth a look: the worst errors, then the rows nearest to being errors."""
+"""Rows worth a look: the worst errors, the least sure, typical and influential ones."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...parts.files.columns import Number
 from ..workflow.fit import Fitted
-from .page import MAX_VALUE_LENGTH, Html, name, paragraph, table, tag
-from .words import count
+from .page import MAX_VALUE_LENGTH, Html, folded, name, paragraph, table, tag
+from .words import count, percent
 
 MAX_REPORTED_ROWS = 15
 MAX_REPORTED_COLUMNS = 8
+# Rows of the tables that are folded, classes that have a typical row, and rows up to which the
+# influence of each is computed.
+MAX_FOLDED_ROWS, MAX_TYPICAL_CLASSES, MAX_INFLUENCE_ROWS = 5, 10, 20_000
 
 
 def leads(model, f, y) -> tuple[np.ndarray, bool]:
@@ -42,60 +45,160 @@ def _lengths(W: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def worth_a_look(fitted: Fitted) -> list[Html]:
-    """A table of the rows with the smallest lead."""
-    model, data = fitted.model.model, fitted.data
-    f = model.decision_function(fitted.X)
-    predicted = model.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
-    lead, true = leads(model, f, data.y)
-    wrong = predicted != data.y
-    order = np.lexsort((lead, ~wrong))[:MAX_REPORTED_ROWS]
-    if len(order) == 0:
+    """The rows with the smallest lead; then, folded, the least sure, the most typical and the most
+    influential."""
+    if not np.isfinite(fitted.model.summary.get("margin", 0.0)):
+        return [
+            paragraph(
+                "All weights are zero, and every row gets the same answer: no row is nearer to a "
+                "boundary than another, for there is none."
+            )
+        ]
+    seen = Looked.at(fitted)
+    if not len(seen.lead):
         return []
-    columns = _columns(fitted)
-    head = ["row", f"{data.target or 'label'}", "prediction", "distance" if true else "lead"]
-    rows = []
-    for i in order.tolist():
-        said = name(predicted[i])
-        rows.append(
-            [
-                f"{int(data.numbers[i]) + 1:,}" if data.numbers is not None else f"{i + 1:,}",
-                name(data.y[i]),
-                tag("strong", said, class_="bad") if wrong[i] else said,
-                f"{lead[i]:+.3g}".replace("-", "−"),
-                *(_value(fitted, column, i) for column in columns),
-            ]
-        )
-    mistaken = int(wrong.sum())
-    drawn = len(wrong) < fitted.rows
-    among = f"Of {len(wrong):,} of {fitted.rows:,} training rows, drawn by lot, " if drawn else ""
-    some = f"{mistaken:,}" if drawn else f"{count(mistaken, 'training row')} of {len(wrong):,}"
+    order = np.lexsort((seen.lead, ~seen.wrong))[:MAX_REPORTED_ROWS]
+    mistaken = int(seen.wrong.sum())
+    said = _worst_words(fitted, seen, mistaken, len(order))
+    return [
+        paragraph(said + _meaning(fitted, seen)),
+        seen.table(fitted, order),
+        folded("The least sure rows, right or wrong", seen.table(fitted, seen.least_sure())),
+        *_typical(fitted, seen),
+        *_influential(fitted, seen),
+    ]
+
+
+class Looked(NamedTuple):
+    """Every row as the model sees it."""
+
+    predicted: np.ndarray
+    wrong: np.ndarray
+    lead: np.ndarray
+    true: bool  # leads are distances
+
+    @classmethod
+    def at(cls, fitted: Fitted) -> Looked:
+        model, y = fitted.model.model, fitted.data.y
+        f = model.decision_function(fitted.X)
+        predicted = model.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
+        return cls(predicted, predicted != y, *leads(model, f, y))
+
+    def least_sure(self) -> np.ndarray:
+        return np.argsort(np.abs(self.lead), kind="stable")[:MAX_FOLDED_ROWS]
+
+    def table(self, fitted: Fitted, order: np.ndarray, title="", more=()) -> Html:
+        """These rows; ``more`` are values of one more column of this title."""
+        data, columns = fitted.data, _columns(fitted)
+        measure = "distance" if self.true else "lead"
+        head = [
+            "row",
+            f"{data.target or 'label'}",
+            "prediction",
+            measure,
+            *([title] if title else []),
+        ]
+        rows = [
+            [*self._first(fitted, i), *more[k : k + 1], *(_value(fitted, c, i) for c in columns)]
+            for k, i in enumerate(order.tolist())
+        ]
+        words = _words(fitted, columns, bool(title))
+        return table([*head, *(name(column) for column in columns)], rows, words=words)
+
+    def _first(self, fitted: Fitted, i: int) -> list:
+        data, said = fitted.data, name(self.predicted[i])
+        number = i if data.numbers is None else int(data.numbers[i])
+        return [
+            f"{number + 1:,}",
+            name(data.y[i]),
+            tag("strong", said, class_="bad") if self.wrong[i] else said,
+            f"{self.lead[i]:+.3g}".replace("-", "−"),
+        ]
+
+
+def _worst_words(fitted: Fitted, seen: Looked, mistaken: int, shown: int) -> str:
+    drawn, n = len(seen.wrong) < fitted.rows, len(seen.wrong)
+    among = f"Of {n:,} of {fitted.rows:,} training rows, drawn by lot, " if drawn else ""
+    some = f"{mistaken:,}" if drawn else f"{count(mistaken, 'training row')} of {n:,}"
     sentence = (
         f"{among}{some} {'is' if mistaken == 1 else 'are'} misclassified; the worst come first"
         if mistaken
         else f"{among}{'none' if drawn else 'No training row'} is misclassified; these are the "
         "nearest to it"
     )
-    if 0 < mistaken < len(order):
+    if 0 < mistaken < shown:
         sentence += ", then the rows nearest to being misclassified"
-    if mistaken > len(order):
-        sentence += f", {len(order)} are shown"
+    return sentence + (f", {shown} are shown." if mistaken > shown else ".")
+
+
+def _meaning(fitted: Fitted, seen: Looked) -> str:
+    drawn = len(seen.wrong) < fitted.rows
     measure = (
         " Distance is how far a row is from the boundary of its own class, in the units the model "
         "sees, negative on the wrong side."
-        if true
+        if seen.true
         else " Lead is by how much the score of the row's own class exceeds the best other one."
     )
     numbered = (
         " Rows are counted from 1, the first row of data in the file"
         + (", through all files in the order of their names." if drawn else ".")
-        if data.numbers is not None
+        if fitted.data.numbers is not None
         else ""
     )
-    heads = [*head, *(name(column) for column in columns)]
-    note = _left_out(fitted, len(columns))
+    return measure + numbered + _left_out(fitted, len(_columns(fitted)))
+
+
+def _typical(fitted: Fitted, seen: Looked) -> list[Html]:
+    """Of each class the row nearest to its mean, in the units the model sees."""
+    classes, X, y = fitted.model.model.classes_, fitted.X, fitted.data.y
+    if len(classes) > MAX_TYPICAL_CLASSES:
+        return []
+    found = []
+    for label in classes:
+        own = np.flatnonzero(y == label)
+        if len(own):
+            part = X[own]
+            centre = np.asarray(part.mean(axis=0)).ravel()
+            squares = (
+                part.multiply(part).sum(axis=1)
+                if hasattr(part, "multiply")
+                else (np.einsum("ij,ij->i", part, part))
+            )
+            far = np.asarray(squares).ravel() - 2.0 * np.asarray(part @ centre).ravel()
+            found.append(own[far.argmin()])
     return [
-        paragraph(sentence + "." + measure + numbered + note),
-        table(heads, rows, words=_words(fitted, columns)),
+        folded(
+            "The most typical row of each class",
+            paragraph(
+                "Of all rows of its class it is nearest to their mean, as the model sees it."
+            ),
+            seen.table(fitted, np.array(found, dtype=int)),
+        )
+    ]
+
+
+def _influential(fitted: Fitted, seen: Looked) -> list[Html]:
+    """The rows that pull hardest at the weights, of models whose weights are sums over rows."""
+    from ...models.left_out.influence import influence
+
+    if fitted.streamed or len(fitted.data.y) > MAX_INFLUENCE_ROWS:
+        return []
+    try:
+        told = influence(fitted.model.model, fitted.X, fitted.data.y, fitted.data.weight)
+    except (TypeError, ValueError, AttributeError):  # no such sum, or not to be recomputed here
+        return []
+    most = told.most(MAX_FOLDED_ROWS)
+    share = told.pull / max(float(told.pull.sum()), np.finfo(float).tiny)
+    return [
+        folded(
+            "The most influential rows",
+            paragraph(
+                "The weights are a sum over rows; these have the longest terms. Pull is their "
+                "share of the lengths of all terms. A row that is wrong and pulls hard is worth "
+                "checking first."
+            ),
+            seen.table(fitted, most, "pull", [percent(share[i]) for i in most.tolist()]),
+        )
     ]
 
 
@@ -119,12 +222,12 @@ def _columns(fitted: Fitted) -> list[str]:
     return [known[j] for j in chosen.tolist()]
 
 
-def _words(fitted: Fitted, columns: list[str]) -> list[int]:
+def _words(fitted: Fitted, columns: list[str], more: bool) -> list[int]:
     """Which columns of the table are words: the first three, and those of words in the file."""
     if not fitted.data.is_table:
-        return [0, 1, 2, 4]
+        return [0, 1, 2, 4 + more]
     kinds = {column.name: isinstance(column, Number) for column in fitted.model.preparation.columns}
-    return [0, 1, 2, *(4 + j for j, column in enumerate(columns) if not kinds[column])]
+    return [0, 1, 2, *(4 + more + j for j, column in enumerate(columns) if not kinds[column])]
 
 
 def _left_out(fitted: Fitted, shown: int) -> str:

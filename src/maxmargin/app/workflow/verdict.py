@@ -110,7 +110,7 @@ class Verdict:
 
     def _share(self, c) -> str:
         assert self.table is not None
-        return f"{self.labels[c]} ({self.table[c, c]:,} of {self.rows[c]:,})"
+        return f"“{self.labels[c]}” ({self.table[c, c]:,} of {self.rows[c]:,})"
 
     def to_dict(self) -> dict:
         plain: dict = {
