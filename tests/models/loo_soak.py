@@ -1,16 +1,20 @@
 """Leaving one out against a fit for every row, on random problems of all kinds.
 
-    python -m tests.models.loo_soak --most 1000 --seed 0
+    python -m tests.models.loo_soak --most 10000 --seconds 600 --processes 16 --seed 0
 
-Prints what differs, and exits with 1 if a label is wrong or a score further off than was told.
+Ends with the problems or with the time, whichever is first.  Prints what differs and, kind by kind,
+how many problems there were, how many labels are wrong and in how many problems a score is further
+off than was told; exits with 1 if there is any of these.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import time
 import warnings
-from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import NamedTuple
 
 import numpy as np
@@ -184,25 +188,67 @@ def _weights(model, case: Case) -> np.ndarray | None:
     return check_known(model, case.X, case.y, case.weight)[2]
 
 
+class Count(NamedTuple):
+    """Of one kind: problems, those among them that cannot be fitted, labels, scores."""
+
+    problems: int = 0
+    without_fit: int = 0
+    labels_wrong: int = 0
+    scores_beyond: int = 0
+
+    def __add__(self, other: Count) -> Count:  # type: ignore[override]
+        return Count(*map(sum, zip(self, other, strict=True)))
+
+
+def counted(seed: int, kinds) -> tuple[str, Count]:
+    """One problem; tells at once of what differs."""
+    case = random_case(seed, kinds)
+    found = check(case)
+    if found is None:
+        return case.kind, Count(1, 1)
+    bad = found.beyond > 0.0
+    if found.wrong or bad:
+        told = f"{found.wrong} labels wrong, beyond {found.beyond:.1e}"
+        print(f"seed {seed}, {case.kind}: {told}", flush=True)
+    return case.kind, Count(1, 0, found.wrong, int(bad))
+
+
+def soak(first: int, step: int, end: int, seconds: float, kinds) -> dict[str, Count]:
+    """Every ``step``-th seed from ``first`` until ``end``, or until the time is over."""
+    began, counts = time.monotonic(), dict.fromkeys(kinds, Count())
+    for seed in range(first, end, step):
+        if time.monotonic() - began > seconds:
+            break
+        kind, count = counted(seed, kinds)
+        counts[kind] += count
+    return counts
+
+
+def soak_side_by_side(asked) -> dict[str, Count]:
+    """Seeds dealt to processes by turns, so that all of them end at about the same time."""
+    kinds = (asked.kind,) if asked.kind else KINDS
+    end, step = asked.seed + asked.most, asked.processes
+    work = [(asked.seed + i, step, end, asked.seconds, kinds) for i in range(step)]
+    if step == 1:
+        return soak(*work[0])
+    with ProcessPoolExecutor(step, mp_context=get_context("spawn")) as pool:
+        found = list(pool.map(soak, *zip(*work, strict=True)))
+    return {kind: sum((part[kind] for part in found), Count()) for kind in kinds}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--most", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=np.inf)
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kind", choices=KINDS)
-    asked = parser.parse_args()
-    kinds = (asked.kind,) if asked.kind else KINDS
-    done, bad = Counter(), 0
-    for seed in range(asked.seed, asked.seed + asked.most):
-        case = random_case(seed, kinds)
-        found = check(case)
-        done[case.kind if found else f"{case.kind}, no fit"] += 1
-        if found and (found.wrong or found.beyond > 0.0):
-            bad += 1
-            print(
-                f"seed {seed}, {case.kind}: {found.wrong} labels wrong, beyond {found.beyond:.1e}"
-            )
-    print(f"{sum(done.values())} problems, {bad} bad: {dict(done)}")
-    return int(bad > 0)
+    counts = soak_side_by_side(parser.parse_args())
+    print(f"{'kind':16}{'problems':>10}{'no fit':>8}{'labels wrong':>14}{'scores beyond':>15}")
+    everything = sum(counts.values(), Count())
+    for kind, count in (*counts.items(), ("all", everything)):
+        print("{:16}{:>10}{:>8}{:>14}{:>15}".format(kind, *count))
+    return int(everything.labels_wrong + everything.scores_beyond > 0)
 
 
 if __name__ == "__main__":

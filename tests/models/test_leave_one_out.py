@@ -17,6 +17,11 @@ from maxmargin import (
     leave_one_out,
 )
 
+from maxmargin.core.certify.circulation import ties_all_classes
+from maxmargin.core.problem.class_losses import MaxHinge
+from maxmargin.core.problem.multiclass import MulticlassProblem
+from maxmargin.core.rows.rows import as_rows
+
 from ..helpers import cloud
 from .loo_soak import Case, check
 
@@ -110,3 +115,17 @@ def test_what_cannot_be_left_out_is_refused_in_words():
         leave_one_out(LinearSVM().fit(X, y), X, np.where(y > 0, 1.0, 7.0))
     with pytest.raises(TypeError, match=r"leave_one_out knows LinearSVM.* got Perceptron"):
         leave_one_out(Perceptron(max_passes=5).fit(X, y), X, y)
+
+
+def test_a_multiplier_at_its_cap_but_for_rounding_ties_no_class():
+    """Two rows of class 0 at their cap, one class 2 free against 1: class 0 floats."""
+    C = 0.3580485939408841
+    codes = np.array([0, 2, 1])
+    problem = MulticlassProblem(as_rows(np.eye(3)), codes, np.full(3, C), MaxHinge(), 3)
+    beta = np.array([[0.0, 0.19402742, C - 0.19402742], [0.0, 0.32, 0.0], [C, 0.0, 0.0]])
+    beta[0, 2] = np.nextafter(beta[0, 2], 0.0)
+    assert beta[0].sum() < C
+    assert ties_all_classes(problem, beta)
+    assert not ties_all_classes(problem, beta, least=1e-9)
+    beta[0, 2] -= 0.1
+    assert ties_all_classes(problem, beta, least=1e-9)

@@ -80,10 +80,13 @@ def rescale(problem: MulticlassProblem, beta: np.ndarray, factor: np.ndarray) ->
     return _scale(problem.y, beta, factor, *_caps(problem))
 
 
-def ties_all_classes(problem: MulticlassProblem, beta: np.ndarray) -> bool:
-    """Whether free multipliers tie every class to every other: then the biases are unique."""
+def ties_all_classes(problem: MulticlassProblem, beta: np.ndarray, least: float = 0.0) -> bool:
+    """Whether free multipliers tie every class to every other: then the biases are unique.
+
+    Those with no more room than ``least`` in all are at their limits but for rounding.
+    """
     room = room_to_move(problem, beta)
-    return connected_components(room != 0.0, directed=False)[0] == 1
+    return connected_components(np.abs(room) > least, directed=False)[0] == 1
 
 
 def potential(laplacian: np.ndarray, r: np.ndarray) -> np.ndarray:

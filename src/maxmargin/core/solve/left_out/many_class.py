@@ -22,7 +22,7 @@ def leave_out_classes(problem: MulticlassProblem, start: ClassPoint) -> LeftOutS
     W, b, beta = found.point
     reach = score_reach(problem.rows, bool(problem.bias), CLASS_SHIFTS)
     out = LeftOutScores.unchanged(_scores(problem, W, b), distance_bound(found.certificate) * reach)
-    if not ties_biases(problem, found.point):
+    if not ties_biases(problem, found):
         out.tolerance[:] = np.inf
     refit(problem, found.point, np.flatnonzero(beta.any(axis=1)), reach, out)
     return out

@@ -62,12 +62,17 @@ def refit(problem: Problem | MulticlassProblem, start, rows, reach, out: LeftOut
         point = found.point
         f = x @ point.w + point.b if isinstance(point, Point) else point.W @ x + point.b
         f = f if out.scores.ndim > 1 else float(np.ravel(f)[0])
-        apart = distance_bound(found.certificate) if ties_biases(problem, point) else np.inf
+        apart = distance_bound(found.certificate) if ties_biases(problem, found) else np.inf
         out.settle(i, f, apart * reach[i], "fitted")
 
 
-def ties_biases(problem, point) -> bool:
+def ties_biases(problem, found: Solution) -> bool:
     """Whether the multipliers of k classes leave their biases no choice; else nothing is told of
-    how far scores can be, for the middle of what is left is known only roughly."""
-    several = isinstance(point, ClassPoint) and bool(problem.bias)
-    return not several or bool(ties_all_classes(problem, point.beta))
+    how far scores can be, for the middle of what is left is known only roughly.
+
+    With a gap of g, multipliers with room r keep the slack of some row within g/r at the optimum,
+    which says nothing unless r is more than √g.
+    """
+    several = isinstance(found.point, ClassPoint) and bool(problem.bias)
+    least = float(np.sqrt(max(found.certificate.gap, 0.0)))
+    return not several or bool(ties_all_classes(problem, found.point.beta, least))
