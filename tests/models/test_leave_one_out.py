@@ -16,7 +16,6 @@ from maxmargin import (
     Perceptron,
     leave_one_out,
 )
-
 from maxmargin.core.certify.circulation import ties_all_classes
 from maxmargin.core.problem.class_losses import MaxHinge
 from maxmargin.core.problem.multiclass import MulticlassProblem

@@ -70,8 +70,9 @@ class Calibrated:
         A set of several says that they cannot be told apart there; an empty one that the row is
         among the strangest, of which a share alpha may be missed.  ``per_class``: 1 − alpha of
         the rows of every class.
-        Coverage of 1 − alpha is what was measured, not what is proved, for rows are compared with
-        scores of models that lack one row or one fold; ``conformal_sets`` has it proved.
+        Nothing is proved of this coverage, though measured it is 1 − alpha: new rows have scores
+        of the whole model, those they are compared with of models that lack one row or one fold.
+        ``conformal_sets`` is proved to cover 1 − alpha, with ``folds`` about 1 − 2 alpha.
         """
         S, _ = self._class_scores(X)
         return self._calibration().sets(S, alpha, per_class)
