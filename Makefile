@@ -41,8 +41,8 @@ soak: $(VENV)/.installed-test
 	$(BIN)/python -m tests.fuzz --seconds $(SOAK) --seed $$(date +%s)
 
 check: $(VENV)/.installed-check
-	$(BIN)/ruff check src tests benchmarks docs
-	$(BIN)/ruff format --check src tests benchmarks docs
+	$(BIN)/ruff check src tests benchmarks docs examples
+	$(BIN)/ruff format --check src tests benchmarks docs examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

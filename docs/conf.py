@@ -9,6 +9,8 @@ sys.path.insert(0, str(ROOT / "docs" / "extensions"))
 sys.path.insert(0, str(ROOT))
 
 os.environ.setdefault("MPLBACKEND", "agg")  # pages draw, nobody looks while they are built
+# Commands call the program by its name where it is on the path, as readers have it.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
 
 from tests.kernel_cache import use_kernel_cache  # noqa: E402
 
@@ -28,9 +30,10 @@ extensions = [
     "measured",
     "studio_links",
     "headings",
+    "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "gallery/*.md"]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}  # rst: what the examples become
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_inline"]
 myst_heading_anchors = 3
 
@@ -57,6 +60,21 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {"index": []}
+
+# examples/plot_*.py run while the site is built; their pages are written to docs/examples.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "examples",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "capture_repr": (),
+    "backreferences_dir": None,
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": float("inf"),
+    "write_computation_times": False,
+    "copyfile_regex": "",
+}
 
 # Pages whose Python blocks run while the site is built; the others show what tests run elsewhere.
 running_pages = ["lectures/*", "howto/*", "reference/*", "index"]

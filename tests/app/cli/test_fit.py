@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import maxmargin as mm
+from maxmargin.app.cli.show import next_steps
 from maxmargin.parts.files.model import row_titles
 
 from .helpers import people, write, write_matrix
@@ -132,6 +134,11 @@ def test_coefficients_mean_what_they_say(maxmargin, table):
         np.testing.assert_allclose(moved, age["per_unit"], rtol=1e-9)
         ages = np.array(rows.column("age"), dtype=float)
         np.testing.assert_allclose(age["per_deviation"], age["per_unit"] * ages.std())
+
+
+def test_what_to_type_next_names_the_file(capsys):
+    next_steps(Path("my model"), None, "my data.csv")
+    assert "verify 'my model' 'my data.csv'" in capsys.readouterr().out
 
 
 def test_bundled_data_without_arguments(maxmargin, tmp_path):

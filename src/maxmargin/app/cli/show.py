@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from shlex import quote
 
 from rich.console import Console
 from rich.markup import escape
@@ -184,12 +185,13 @@ def show_coefficients(console: Console, model, features: int, classes: int) -> N
 def next_steps(out: Path, page: Path | None, data: str | None) -> None:
     if page is not None:
         print(f"\nTo see all of this with pictures, open {page} in a browser.")
-    program = program_name()
+    program, model = program_name(), quote(str(out))
+    known = "data.csv" if data in (None, "-") else quote(str(data))
     print(f"""
 What to type next:
-    {program} inspect {out}                what it is, and what counts
-    {program} predict {out} new.csv        labels, probabilities and sets for new rows
-    {program} verify {out} data.csv        recompute the proof from the data""")
+    {program} inspect {model}                what it is, and what counts
+    {program} predict {model} new.csv        labels, probabilities and sets for new rows
+    {program} verify {model} {known}        recompute the proof from the data""")
     if data is None:
         print(f"    {program} fit your.csv --target COLUMN           the same for your own file")
 
