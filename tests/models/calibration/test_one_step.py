@@ -1,10 +1,12 @@
-"""Scores of rows left out by one step, against fits without them."""
+"""Scores of rows left out by one step: laws of the formula, and fits without the rows."""
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from maxmargin import KernelSVM, LeastSquaresClassifier, LinearSVM, LogisticRegression
+from maxmargin.models.calibration import slopes
+from maxmargin.models.calibration.one_step import _curvature, _leverages, one_step
 from maxmargin.models.calibration.unseen import unseen_scores
 
 RNG = np.random.default_rng(3)
@@ -13,40 +15,112 @@ PLANE = X @ [2.0, -1.0, 0.5, 0.0] + 0.7 * RNG.standard_normal(240)
 TWO = (PLANE > 0.3).astype(int)
 THREE = np.digitize(PLANE, [-1.0, 1.0])
 ROWS = np.arange(0, 240, 12)
+WEIGHT = 1.0 + np.arange(240) % 3
 
 
-def left_out(model, y):
-    """Scores of ROWS by fits without them."""
+def left_out(model, y, weight=None, rows=ROWS):
+    """Scores of some rows by fits without them, or with one unit of weight less."""
     found = []
-    for row in ROWS:
-        others = np.delete(np.arange(len(y)), row)
-        found.append(np.ravel(clone(model).fit(X[others], y[others])._raw_scores(X[[row]])))
+    weight = np.ones(len(y)) if weight is None else weight
+    for row in rows:
+        less = weight.copy()
+        less[row] -= 1.0
+        there = less > 0
+        fitted = clone(model).fit(X[there], y[there], less[there])
+        found.append(np.ravel(fitted._raw_scores(X[[row]])))
     return np.array(found)
 
 
-def by_one_step(model, y):
+def by_one_step(model, y, weight=None, rows=ROWS):
     codes = np.searchsorted(model.classes_, y)
-    found = unseen_scores(model, X, codes, None, None)
+    found = unseen_scores(model, X, codes, weight, weight)
     assert "leave-one-out" in found.way
-    return found.scores[np.isin(found.rows, ROWS)]
+    return found.scores[np.isin(found.rows, rows)]
 
 
 def centred(F):
     return F - F.mean(axis=1, keepdims=True) if F.shape[1] > 1 else F
 
 
-@pytest.mark.parametrize("y", [TWO, THREE])
-def test_of_squares_one_step_is_leave_one_out(y):
-    model = LeastSquaresClassifier(alpha=0.5).fit(X, y)
-    np.testing.assert_allclose(by_one_step(model, y), left_out(model, y), atol=1e-7)
+def logistic_parts(C=0.5):
+    model = LogisticRegression(C=C, tol=1e-12).fit(X, TWO)
+    f, y = model.decision_function(X), np.where(TWO == 1, 1.0, -1.0)
+    return model, slopes.logistic_slopes(f, y, np.full(240, C))
+
+
+def test_the_slopes_of_all_rows_hold_the_optimum():
+    """Σ g x̃ = −(w, 0): what the rows pull is what the norm pulls back."""
+    model, parts = logistic_parts()
+    pull = parts.slope[:, 0] @ np.column_stack([X, np.ones(240)])
+    np.testing.assert_allclose(pull, -np.append(model.coef_[0], 0.0), atol=1e-5)
+
+
+def test_the_steps_of_all_rows_add_up_to_one_without_them_all():
+    """To first order: Σ H⁻¹g is the step from the optimum when every row has gone a little."""
+    _, parts = logistic_parts()
+    A = np.column_stack([X, np.ones(240)])
+    H = _curvature(A, parts.curvature, 1.0, True)
+    steps = np.linalg.solve(H, A.T @ parts.slope[:, 0])
+    t = 1e-3  # all costs smaller by this share
+    less = LogisticRegression(C=0.5 * (1.0 - t), tol=1e-12).fit(X, TWO)
+    more = LogisticRegression(C=0.5 * (1.0 + t), tol=1e-12).fit(X, TWO)
+    moved = np.append(less.coef_ - more.coef_, less.intercept_ - more.intercept_) / (2.0 * t)
+    np.testing.assert_allclose(moved, steps, rtol=1e-2, atol=1e-3)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_curvature_times_leverage_counts_the_numbers_held(k):
+    """Σ tr(D A) = tr(1 − H⁻¹P) for the penalty P: as many numbers as the rows hold."""
+    rng = np.random.default_rng(k)
+    m = 1 if k == 2 else k
+    root = rng.standard_normal((240, m, m))
+    D = root @ root.transpose(0, 2, 1)
+    A, ridge = np.column_stack([X, np.ones(240)]), 0.7
+    H = _curvature(A, D, ridge, True)
+    told = np.einsum("nab,nba->", D, _leverages(A, H))
+    penalty = np.tile([ridge] * 4 + [0.0], m)
+    held = m * 5 - np.trace(np.linalg.solve(H, np.diag(penalty)))
+    np.testing.assert_allclose(told, held, rtol=1e-7)
+
+
+def test_a_row_without_a_slope_changes_nothing():
+    _, parts = logistic_parts()
+    parts.slope[7] = 0.0
+    out = one_step(X, parts, 1.0, True, np.arange(240))
+    assert out[7] == parts.scores[7]
+    assert (out[8:] != parts.scores[8:]).all()
+
+
+def test_every_row_leaves_its_own_side():
+    """Without it its label is less sure: (1 − DA) is positive for every convex loss."""
+    _, parts = logistic_parts()
+    out = one_step(X, parts, 1.0, True, np.arange(240))
+    y = np.where(TWO == 1, 1.0, -1.0)
+    assert (y * (out - parts.scores)[:, 0] < 0.0).all()
 
 
 @pytest.mark.parametrize("y", [TWO, THREE])
-def test_of_smooth_losses_it_is_nearly_so(y):
-    model = LogisticRegression(C=0.5).fit(X, y)
-    exact = left_out(model, y)
-    moved = np.abs(exact - model._raw_scores(X[ROWS]).reshape(exact.shape)).max()
-    assert np.abs(by_one_step(model, y) - exact).max() < 0.1 * moved
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["alike", "weighted"])
+def test_of_squares_one_step_is_leave_one_out(y, weight):
+    """A row of weight three loses one of its three units."""
+    model = LeastSquaresClassifier(alpha=0.5).fit(X, y, weight)
+    told, exact = by_one_step(model, y, weight), left_out(model, y, weight)
+    np.testing.assert_allclose(told, exact, atol=1e-7)
+
+
+@pytest.mark.parametrize("y", [TWO, THREE])
+def test_of_smooth_losses_the_error_is_of_second_order(y):
+    """One of t equal units moves a score by 1/t as much, and errs by 1/t² as much."""
+    moved, error = {}, {}
+    for t in (1.0, 4.0):
+        weight = np.full(240, t)
+        model = LogisticRegression(C=0.5 / t, tol=1e-12).fit(X, y, weight)
+        exact, told = left_out(model, y, weight, ROWS[:6]), by_one_step(model, y, weight, ROWS[:6])
+        seen = model._raw_scores(X[ROWS[:6]]).reshape(exact.shape)
+        moved[t], error[t] = np.abs(exact - seen).max(), np.abs(told - exact).max()
+    assert 0.2 < moved[4.0] / moved[1.0] < 0.3
+    assert error[4.0] < error[1.0] / 8.0
+    assert error[1.0] < 0.1 * moved[1.0]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from maxmargin import (
     OneVsRest,
     Perceptron,
 )
+from maxmargin.models.calibration import maps
 
 X, Y = load_iris(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -63,6 +64,19 @@ def test_the_most_probable_label_is_the_one_predicted(model, classes):
     assert S.shape == (len(TEST), classes)
     own = S[np.arange(len(TEST)), np.searchsorted(model.classes_, y[TEST])]
     assert own.mean() >= 0.8
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["telling", "misleading"])
+def test_two_classes_are_mapped_as_k_are(sign):
+    rng = np.random.default_rng(4)
+    codes, weight = np.arange(90) % 2, rng.uniform(0.5, 2.0, 90)
+    S = maps.class_scores(sign * (2.0 * codes - 1.0) + 2.0 * rng.standard_normal(90), 2, False)
+    slope, offset = maps.fit_map(S, codes, weight)
+    size = float(weight @ np.abs(S[:, 1])) / (2.0 * weight.sum())
+    general = maps._Classes(S / size * (slope > 0), maps._targets(codes, 2, weight), weight)
+    theta = maps._newton(general)
+    np.testing.assert_allclose(offset, theta[1:] - theta[1:].mean(), atol=1e-5)
+    assert slope == pytest.approx(max(theta[0], 0.0) / size if sign > 0 else 0.0, rel=1e-4)
 
 
 def test_whoever_does_not_ask_has_none_and_pays_nothing():

@@ -33,10 +33,16 @@ def one_step(X, parts: Slopes, ridge: float, bias: bool, some: np.ndarray) -> np
         moving = parts.slope[some].any(axis=1)  # a row without a slope changes nothing
         slope, curvature = parts.of_one(some[moving])
         leverage = _leverages(A[some[moving]], H)
-        rest = np.eye(slope.shape[1]) - curvature @ leverage
-        step = np.linalg.solve(rest, slope[:, :, None])
-        out[moving] += (leverage @ step)[:, :, 0]
+        out[moving] += _moved(slope, curvature, leverage)
         return out
+
+
+def _moved(slope, curvature, leverage) -> np.ndarray:
+    """A (1 − DA)⁻¹ g of every row; with one score these are numbers."""
+    if slope.shape[1] == 1:
+        return slope * leverage[:, 0] / (1.0 - curvature[:, 0] * leverage[:, 0])
+    rest = np.eye(slope.shape[1]) - curvature @ leverage
+    return (leverage @ np.linalg.solve(rest, slope[:, :, None]))[:, :, 0]
 
 
 def _with_ones(X):

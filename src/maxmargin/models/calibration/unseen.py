@@ -168,8 +168,9 @@ def _machines(model, gram, codes, c, F, bias: bool, some, units):
     out = F[some].copy()
     for q, (rows, y) in enumerate(_questions(model, codes)):
         alpha = model.alpha_ if model.alpha_.ndim == 1 else model.alpha_[rows, q]
-        mine = np.isin(some, rows)
-        asked = np.searchsorted(rows, some[mine])
+        whole = len(rows) == len(codes)
+        mine = np.ones(len(some), dtype=bool) if whole else np.isin(some, rows)
+        asked = some if whole else np.searchsorted(rows, some[mine])
         mass = None if units is None else units[rows]
         found = _machine(model, gram.part(rows), F[rows, q], y, alpha, c[rows], bias, asked, mass)
         if found is None:
