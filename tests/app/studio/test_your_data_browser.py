@@ -53,6 +53,10 @@ def bars(page):
     return sum(path.get_attribute("d").count("Z") for path in drawn)
 
 
+def views(page):
+    return [button.get_attribute("value") for button in page.locator("#data-views button").all()]
+
+
 def complaint(page):
     page.wait_for_selector("#data-message.bad:not(:empty)")
     return page.inner_text("#data-message")
@@ -81,8 +85,8 @@ def test_from_a_csv_file_to_a_model_in_the_hand(page, tmp_path):
     page.fill("#data-C", "3")
     fit(page)
     assert page.evaluate("document.activeElement.id") == "data-verdict"
-    assert page.inner_text("#data-verdict") == "Proved"
-    assert "proved within" in page.inner_text("#data-certificate")
+    assert page.inner_text("#data-verdict").startswith("Better than always")
+    assert "Proved: objective" in page.inner_text("#data-certificate")
     tiles = page.inner_text("#data-readouts")
     assert "test error" in tiles
     assert "C 3" in tiles
@@ -126,7 +130,7 @@ def test_from_a_csv_file_to_a_model_in_the_hand(page, tmp_path):
     assert "cut.maxmargin" in complaint(page)
 
 
-def test_a_parquet_file_is_compared(page):
+def test_fits_comparisons_and_predictions_keep_one_another(page, tmp_path):
     drop(page, as_parquet(flowers()), "flowers.parquet")
     ready(page)
     page.click("#data-command button[value=compare]")
@@ -138,9 +142,37 @@ def test_a_parquet_file_is_compared(page):
     methods = page.locator("#data-view tbody:visible tr td:first-child").all_inner_texts()
     assert sorted(methods) == ["fisher", "least-squares", "logistic", "svm"]
     assert page.get_attribute("#data-save-model", "aria-disabled") == "true"
-    assert page.frame_locator("iframe[title=Report]").locator("h1").inner_text() == (
+    assert page.frame_locator("iframe[title=Comparison]").locator("h1").inner_text() == (
         "flowers.parquet"
     )
+
+    recommended = page.inner_text("#data-fit-best").removeprefix("Fit ")
+    assert recommended in methods
+    page.click("#data-fit-best")
+    page.wait_for_selector("#data-views button[value=report][aria-checked=true]")
+    assert page.input_value("#data-method") == recommended
+    kept = ["data", "report", "rows", "weights", "comparison", "table"]
+    assert views(page) == kept
+    assert page.inner_text("#data-verdict").startswith("Better than")
+    page.click("#data-views button[value=comparison]")
+    assert page.inner_text("#data-verdict") == "Recommendation"
+    page.click("#data-command button[value=compare]")
+    page.click("#data-run")
+    page.click("#data-cancel")
+    assert "What was found before is kept" in page.inner_text("#data-words")
+    assert views(page) == kept
+
+    other = flowers(25, seed=5).drop(["kind"])
+    choose(page, as_csv(other), "new.csv", "#data-new")
+    page.wait_for_selector("#data-views button[value=predictions]")
+    assert "25" in page.inner_text("#data-readouts")
+    assert downloaded(page, "text=Save predictions.csv", tmp_path / "p") == "predictions.csv"
+    assert downloaded(page, "#data-save-model", tmp_path / "m") == "model.maxmargin"
+    expected = maxmargin.load(tmp_path / "m").predict(other).tolist()
+    seen = page.locator("#data-view tbody:visible tr td:nth-child(2)").all_inner_texts()
+    assert seen == expected
+    written = (tmp_path / "p").read_text().splitlines()[1:]
+    assert [line.split(",")[0].strip('"') for line in written] == expected
 
 
 def test_a_job_is_cancelled_and_another_can_begin(page, studio):
@@ -159,7 +191,7 @@ def test_a_job_is_cancelled_and_another_can_begin(page, studio):
     assert page.evaluate("document.activeElement.id") == "data-run"
     assert page.is_enabled("#data-target")
     assert until(lambda: httpx.get(f"{studio.url}data/jobs/{token}").status_code == 404)
-    assert page.locator("#data-views button").count() == 1
+    assert views(page) == ["data"]
 
 
 def test_what_cannot_be_read_is_said_and_the_page_goes_on(page):

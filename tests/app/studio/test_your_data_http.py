@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -42,7 +43,7 @@ from .data_helpers import (
 )
 from .helpers import Studio
 
-OTHER_FILES_OF_OURS = [".answer", "owner", "report.html", "model.maxmargin"]
+OTHER_FILES_OF_OURS = [".answer", "owner", "report.html", "predictions.csv", "model.maxmargin"]
 OTHER_ENDS = [signal.SIGINT, signal.SIGHUP]
 HOSTILE = ["--out=x", "<img src=x onerror=alert(1)>", "‮a=b,c", "prediction"]
 
@@ -242,7 +243,7 @@ def test_values_cannot_become_options():
     )
     fit, rows = made("f.csv")
     assert fit.arguments == ["maxmargin", "fit", "f.csv", "--target=kind", "--drop=--x",
-                             "--method=-v", "--C=inf", "--json"]  # fmt: skip
+                             "--budget=60s", "--method=-v", "--C=inf", "--json"]  # fmt: skip
     assert not rows.needed
 
 
@@ -411,12 +412,14 @@ def test_two_sessions_at_once_one_of_them_hostile(client):
 
 def test_a_comparison_is_cancelled_and_leaves_nothing(client, workshop):
     token = drop(client, as_csv(noise(2000, 12)), "noise.csv").json()["token"]
-    job = begin(client, token, "compare", "y").json()["token"]
+    job = begin(client, token, "compare", "y", budget="").json()["token"]  # minutes of work
     assert until(lambda: client.get(f"/data/jobs/{job}").json()["seconds"] > 1)
     process = workshop.jobs.known[job].child.process
+    began = time.monotonic()
     assert client.delete(f"/data/jobs/{job}").status_code == 200
     assert client.get(f"/data/jobs/{job}").status_code == 404
     assert process.wait(10) != 0
+    assert time.monotonic() - began < 1.0
     assert until(lambda: files(workshop) == [ANSWER_FILE, "noise.csv"])  # the upload itself
     assert until(lambda: not workshop.uploads.find(token).busy)
 

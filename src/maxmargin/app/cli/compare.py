@@ -100,6 +100,7 @@ def compare(
                 "data": rows.name,
                 "rows": found.rows,
                 "recommendation": found.recommendation,
+                "recommended": {name: found.recommended[name] for name in ("method", "basis")},
                 "notes": [*notes, *found.skipped],
                 "interrupted": found.interrupted,
                 "files": [] if report is None else [str(report)],

@@ -14,8 +14,8 @@ import threading
 import time
 from pathlib import Path
 
-# Between "please stop" (Ctrl-C) and the end.
-GRACE_SECONDS = 2.0
+# Between "please stop" (Ctrl-C) and the end: whoever cancels waits a second at most.
+GRACE_SECONDS = 0.5
 # How often a child is looked at, in seconds.
 CHILD_POLL_SECONDS = 0.1
 # What is kept of its words.
@@ -122,6 +122,12 @@ class Child:
             line[len(MESSAGE_PREFIX) :].strip() for line in lines if line.startswith(MESSAGE_PREFIX)
         ]
         return progress[-1] if progress else ""
+
+    @property
+    def notes(self) -> list[str]:
+        """What it has remarked on."""
+        lines = self.heard.replace("\r", "\n").split("\n")
+        return [line.removeprefix("note: ") for line in lines if line.startswith("note: ")]
 
     def complaint(self, code: int) -> str:
         """Why it failed, in words."""

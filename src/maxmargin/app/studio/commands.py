@@ -15,6 +15,9 @@ MAX_TEXT_LENGTH = 1000
 FIT_OPTIONS = ("method", "kernel", "basis", "multiclass")
 COMPARE_OPTIONS = ("methods", "bases")
 COLUMN_USES = ("drop", "category", "text")
+# Most time of a job where the page asks for no other: what is there by then is shown.
+DEFAULT_BUDGET = "60s"
+PREDICTIONS_FILE = "predictions.csv"
 
 
 def steps(asked: dict, described: dict) -> Callable[[str], list[JobStep]]:
@@ -23,6 +26,8 @@ def steps(asked: dict, described: dict) -> Callable[[str], list[JobStep]]:
     if command not in ("fit", "compare"):
         raise ValueError(f"The studio can fit or compare, not {str(command)[:40]!r}.")
     options = _columns(asked, described)
+    if budget := asked.get("budget", DEFAULT_BUDGET):
+        options.append(f"--budget={_text('budget', budget)}")
     for name in FIT_OPTIONS if command == "fit" else COMPARE_OPTIONS:
         if (value := asked.get(name)) not in (None, ""):
             options.append(f"--{name}={_text(name, value)}")
@@ -39,6 +44,23 @@ def steps(asked: dict, described: dict) -> Callable[[str], list[JobStep]]:
             ["maxmargin.app.studio.worst", "model.maxmargin", file],
             "rows",
             needed=False,
+        ),
+    ]
+
+
+def prediction_steps(model: str) -> Callable[[str], list[JobStep]]:
+    """The commands that predict another file with a model that lies beside it."""
+    return lambda file: [
+        JobStep(
+            "Predicting",
+            ["maxmargin", "predict", model, file, f"--out={PREDICTIONS_FILE}"],
+            "said",
+            prints=False,
+        ),
+        JobStep(
+            "Counting",
+            ["maxmargin.app.studio.predictions", PREDICTIONS_FILE],
+            "result",
         ),
     ]
 

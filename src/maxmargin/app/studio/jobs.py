@@ -25,12 +25,14 @@ MAX_JOB_SECONDS = 3600
 
 @dataclass(frozen=True)
 class JobStep:
-    """One command of a job: its words, its arguments, and whether the job fails with it."""
+    """One command of a job: its words, its arguments, whether the job fails with it, and whether
+    it prints an answer."""
 
     words: str
     arguments: list[str]
     name: str
     needed: bool = True
+    prints: bool = True  # JSON; otherwise its notes are the answer
 
 
 @dataclass
@@ -82,6 +84,8 @@ class Job:
             if self.cancelled:
                 return
             answer = _answer(self.folder / ANSWER_FILE) if code in (0, 1) else None
+            if not step.prints and code == 0:
+                answer = {"notes": self.child.notes}
             if answer is None and step.needed:
                 self.words, self.state = self.child.complaint(code), "failed"
                 return
@@ -118,14 +122,21 @@ class Jobs:
         self.known: dict[str, Job] = {}
         self._turn = threading.Lock()
 
-    def ask(self, upload: Upload, steps: Callable[[str], list[JobStep]]) -> Job:
-        """A new job at the end of the line; ``steps`` of the name that its file has."""
+    def ask(
+        self, upload: Upload, steps: Callable[[str], list[JobStep]], beside: Path | None = None
+    ) -> Job:
+        """A new job at the end of the line; ``steps`` of the name that its file has.
+
+        ``beside`` is a file that they need, too.
+        """
         with self._turn:
             if sum(job.state == "waiting" for job in self.known.values()) >= MAX_WAITING_JOBS:
                 raise HTTPException(503, "Too many jobs are in line. Try again in a moment.")
             self._tidy()
             token, folder = self.uploads.room()
             file = link(upload.path, folder)
+            if beside is not None:
+                link(beside, folder)
             job = Job(token, folder, steps(file.name), upload)
             self.known[token] = job
             upload.busy = True

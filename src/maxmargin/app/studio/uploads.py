@@ -30,7 +30,7 @@ MODEL_SUFFIX = ".maxmargin"
 STUDIO_FOLDER_PREFIX = "maxmargin-studio-"
 # What commands write beside the file they read.  The names of our own files begin with a dot, as no
 # name of an upload does.
-WRITTEN_FILES = (f"model{MODEL_SUFFIX}", "report.html")
+WRITTEN_FILES = (f"model{MODEL_SUFFIX}", "report.html", "predictions.csv")
 
 
 @dataclass

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,7 +17,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from .child import ANSWER_FILE, Child
-from .commands import steps
+from .commands import PREDICTIONS_FILE, prediction_steps, steps
 from .jobs import Job, Jobs
 from .server import answers, question
 from .uploads import MODEL_SUFFIX, Upload, Uploads
@@ -59,6 +60,7 @@ class Workshop:
             Route("/data/jobs/{token}/rows", self._rows),
             Route("/data/jobs/{token}/report", self._report),
             Route("/data/jobs/{token}/model", self._saved),
+            Route("/data/jobs/{token}/predictions", self._predictions),
         ]
 
     def close(self) -> None:
@@ -135,12 +137,24 @@ class Workshop:
         asked = await question(request)
         token = asked.get("file")
         upload = self.uploads.find(token if isinstance(token, str) else "")
+        if asked.get("command") == "predict":
+            model = self._model_of(asked.get("job"))
+            job = self.jobs.ask(upload, prediction_steps(model.name), model)
+            return JSONResponse({"token": job.token} | job.status(self.jobs.place(job)))
         try:
             made = steps(asked, upload.described)
         except ValueError as error:
             raise HTTPException(422, str(error)) from None
         job = self.jobs.ask(upload, made)
         return JSONResponse({"token": job.token} | job.status(self.jobs.place(job)))
+
+    def _model_of(self, token: object) -> Path:
+        """The model that a job has written."""
+        job = self.jobs.find(token if isinstance(token, str) else "")
+        path = job.folder / f"model{MODEL_SUFFIX}"
+        if job.state != "done" or not path.is_file():
+            raise HTTPException(409, "This job has no model (yet): fit one first.")
+        return path
 
     def _job(self, request: Request) -> Job:
         return self.jobs.find(request.path_params["token"])
@@ -161,7 +175,7 @@ class Workshop:
 
     async def _result(self, request: Request) -> Response:
         job = self._done(request)
-        result = _cut(job.answers["result"])
+        result = _cut(job.answers["result"]) | (job.answers.get("said") or {})
         drawn = await self._drawn(result)
         return JSONResponse(result | drawn | {"seconds": job.seconds(), "name": job.upload.name})
 
@@ -177,6 +191,9 @@ class Workshop:
 
     async def _saved(self, request: Request) -> Response:
         return _sent(self._done(request), f"model{MODEL_SUFFIX}", "application/octet-stream", True)
+
+    async def _predictions(self, request: Request) -> Response:
+        return _sent(self._done(request), PREDICTIONS_FILE, "text/csv", True)
 
 
 def _sent(job: Job, name: str, kind: str, kept: bool) -> Response:

@@ -3,6 +3,7 @@
 import { html } from "./controls.js";
 import { grid } from "./data_view.js";
 import { fetchJson } from "./net.js";
+import { predictionsView } from "./predictions_view.js";
 import { rowsView } from "./rows_view.js";
 import { weightsView } from "./weights_view.js";
 
@@ -35,29 +36,39 @@ export class Outcome {
     this.find("certificate").textContent = words;
   }
 
-  saved(token, files) {
-    for (const [name, path] of Object.entries({ "save-model": "model", "save-report": "report?download" })) {
-      const link = this.find(name), there = token !== null && files.includes(path.split("?")[0]);
+  // Jobs whose model and whose report can be taken away; null where there is none.
+  saved(model, report) {
+    const links = { "save-model": [model, "model"], "save-report": [report, "report?download"] };
+    for (const [name, [token, path]] of Object.entries(links)) {
+      const link = this.find(name), there = Boolean(token);
       link.setAttribute("aria-disabled", String(!there));
       if (there) link.href = `/data/jobs/${token}/${path}`; else link.removeAttribute("href");
     }
+    this.find("new").disabled = !model;
+    this.find("new-label").setAttribute("aria-disabled", String(!model));
+    this.find("fit-best").hidden = true;
   }
 
   clear() {
     this.tiles(["error", NONE, ""], ["training error", NONE, ""], ["margin γ", NONE, ""], ["support vectors", NONE, ""]);
     this.proof("none", "Nothing fitted yet", "");
-    this.saved(null, []);
+    this.saved(null, null);
   }
 
-  async views(result, token) {
-    const report = html("div", { class: "framed" },
-      html("iframe", { src: `/data/jobs/${token}/report`, sandbox: "", title: "Report" }));
-    if (result.recommendation !== undefined) {
-      this.compared(result, token);
-      return { report: ["Report", report], table: ["Table", compareTable(result)] };
+  // The views of a job, and what is said beside them; `model` is the job whose model is at hand.
+  async of(result, token) {
+    if (result.predicted !== undefined) {
+      return { kind: "predict", token, views: { predictions: ["Predictions", predictionsView(result, token)] }, say: (model) => this.predicted(result, model) };
     }
-    this.fitted(result, token);
-    const views = { report: ["Report", report] };
+    if (result.recommendation !== undefined) {
+      const views = { comparison: ["Comparison", framed(token, "Comparison")], table: ["Table", compareTable(result)] };
+      return { kind: "compare", token, views, say: (model) => this.compared(result, token, model) };
+    }
+    return { kind: "fit", token, views: await this.fitViews(result, token), say: () => this.fitted(result, token) };
+  }
+
+  async fitViews(result, token) {
+    const views = { report: ["Report", framed(token, "Report")] };
     const rows = await fetchJson(`/data/jobs/${token}/rows`).catch(() => null);
     if (rows) views.rows = ["Rows", rowsView(rows)];
     if (result.scenes.length) views.weights = ["Weights", weightsView(result.scenes)];
@@ -67,9 +78,11 @@ export class Outcome {
   fitted(result, token) {
     this.errors(result);
     const notes = result.notes.map((note) => ` ${note}.`).join("");
-    this.proof(result.proved ? "yes" : "no", result.proved ? "Proved" : "Not proved to the tolerance asked",
-      `${result.certificate}.${notes}`);
-    this.saved(token, ["model", "report"]);
+    const { status, words, finds } = result.verdict;
+    const proof = result.proved ? "Proved" : "Not proved to the tolerance asked";
+    this.proof(status === "no better" || !result.proved ? "no" : "yes", words,
+      `${finds ? `${finds}. ` : ""}${proof}: ${result.certificate}.${notes}`);
+    this.saved(token, token);
   }
 
   errors({ test, expected, training, margin, C, alpha, support }) {
@@ -83,7 +96,14 @@ export class Outcome {
       ["margin γ", digits(margin), price], ["support vectors", total === null ? NONE : String(total), kinds]);
   }
 
-  compared(result, token) {
+  predicted({ predicted, counts, labels, notes }, model) {
+    const rest = labels > 3 ? `and ${labels - 3} labels more` : "";
+    this.tiles(["rows predicted", String(predicted), rest], ...counts.slice(0, 3).map(([label, n]) => [label, String(n), percent(n / predicted)]));
+    this.proof("none", "Predicted", notes.length ? notes.map((note) => `${note}.`).join(" ") : "Every value was as in training.");
+    this.saved(model, model);
+  }
+
+  compared(result, token, model) {
     const best = result.rows.reduce((a, b) => (b.accuracy > a.accuracy ? b : a), result.rows[0]);
     if (best) {
       this.tiles(["most accurate", best.method, best.basis === "as given" ? "" : best.basis],
@@ -91,7 +111,11 @@ export class Outcome {
         ["methods", String(result.rows.length), ""], ["notes", String(result.notes.length), ""]);
     }
     this.proof("none", "Recommendation", [result.recommendation, ...result.notes].join(" "));
-    this.saved(token, ["report"]);
+    this.saved(model, token);
+    const { method, basis } = result.recommended, button = this.find("fit-best");
+    button.hidden = false;
+    button.textContent = `Fit ${method}${basis === "as given" ? "" : ` on the ${basis} basis`}`;
+    button.value = JSON.stringify(result.recommended);
   }
 
   model(told) {
@@ -99,8 +123,12 @@ export class Outcome {
     const { proved } = told.summary;
     const verdict = proved === undefined ? "Certificate" : proved ? "Proved" : "Not proved to the tolerance asked";
     this.proof(proved === undefined ? "none" : proved ? "yes" : "no", verdict, told.certificate);
-    this.saved(null, []);
+    this.saved(null, null);
   }
+}
+
+function framed(token, title) {
+  return html("div", { class: "framed" }, html("iframe", { src: `/data/jobs/${token}/report`, sandbox: "", title }));
 }
 
 function compareTable({ rows }) {

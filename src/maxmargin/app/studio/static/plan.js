@@ -14,6 +14,7 @@ const BASES = { "": "as given", quadratic: "quadratic", "polynomial:3": "cubic",
 const RULES = { "": "joint, max", sum: "joint, sum", rest: "one vs rest", pairs: "one vs one" };
 const HOLDOUT = { 0: "none", 0.2: "20 % of the rows", 0.3: "30 % of the rows" };
 const PRICES = { tune: "cross-validation", given: "me", hard: "none: hard margin" };
+const BUDGETS = { "60s": "60 seconds", "10m": "10 minutes", "": "no limit" };
 const COMPARED = { all: "all that suit", "svm,logistic,least-squares,fisher": "four linear ones", "svm,logistic,perceptron,least-squares,fisher,kernel-svm,kernel-ridge": "one of each kind" };
 const COMPARED_BASES = { "as given": "as given", all: "all that suit", "as given,quadratic": "as given and quadratic" };
 
@@ -38,6 +39,7 @@ export class Plan {
       choice("kernel", "Kernel", KERNELS), choice("basis", "Basis", BASES), choice("multiclass", "Many classes", RULES),
       choice("holdout", "Held out to judge", HOLDOUT),
       choice("methods", "Methods", COMPARED, true), choice("bases", "Bases", COMPARED_BASES, true),
+      choice("budget", "Time it may take", BUDGETS),
     );
     const group = find("command");
     group.append(...Object.entries(COMMANDS).map(([value, title]) => html("button", { type: "button", role: "radio", value }, title)));
@@ -87,9 +89,24 @@ export class Plan {
     find("target-words").textContent = this.told ? targetWords(this.told, this.target) : "Drop a file first.";
   }
 
+  // As if it had been chosen by hand; a comparison may name what the lists do not offer.
+  choose({ method, basis }) {
+    const put = (name, value) => {
+      const select = this.find(name);
+      if (![...select.options].some((option) => option.value === value)) select.append(html("option", { value }, value));
+      select.value = value;
+    };
+    this.command = "fit";
+    put("method", method);
+    put("basis", basis === "as given" ? "" : basis);
+    this.find("price").value = "tune";
+    this.find("multiclass").value = "";
+    this.follow();
+  }
+
   asked() {
     const { find } = this;
-    const asked = { command: this.command, target: this.target };
+    const asked = { command: this.command, target: this.target, budget: find("budget").value };
     const names = this.command === "fit" ? ["method", "kernel", "basis", "multiclass"] : ["methods", "bases"];
     for (const name of names) if (!find(name).closest(".knob").hidden) asked[name] = find(name).value;
     if (this.command === "compare") return asked;

@@ -18,7 +18,7 @@ export function mount(panel) {
   const room = new Room((name) => panel.querySelector(`#data-${name}`));
   room.begin();
   addEventListener("pagehide", (event) => {
-    if (!event.persisted && room.file) forget(`/data/files/${room.file.token}`); // nothing stays behind
+    if (!event.persisted) room.forget(); // nothing stays behind
   });
   return { show: () => room.redraw() };
 }
@@ -31,6 +31,7 @@ class Room {
     this.upload = null;
     this.views = {};
     this.view = "";
+    this.kept = {}; // what came of the last fit, comparison and prediction
     this.choose = segments(find("views"), (name) => this.show(name));
     this.plan = new Plan(find, () => this.dataView?.target(this.plan.target));
     this.outcome = new Outcome(find);
@@ -48,6 +49,14 @@ class Room {
     find("close").addEventListener("click", () => this.close());
     find("run").addEventListener("click", () => this.run());
     find("cancel").addEventListener("click", () => this.cancel());
+    find("fit-best").addEventListener("click", () => {
+      this.plan.choose(JSON.parse(find("fit-best").value));
+      this.run();
+    });
+    find("new").addEventListener("change", () => {
+      if (find("new").files.length) this.predict(find("new").files[0]);
+      find("new").value = "";
+    });
     new ResizeObserver(() => this.redraw()).observe(find("sheet"));
     this.close();
   }
@@ -109,8 +118,9 @@ class Room {
 
   close() {
     this.cancel();
-    if (this.file) forget(`/data/files/${this.file.token}`);
+    this.forget();
     this.file = this.upload = this.dataView = null;
+    this.kept = {};
     this.find("start").hidden = false;
     this.find("close").hidden = true;
     this.find("plan").hidden = this.find("exports").hidden = false;
@@ -123,18 +133,38 @@ class Room {
     this.find("sheet").setAttribute("aria-busy", "false");
   }
 
+  forget() {
+    if (this.file) forget(`/data/files/${this.file.token}`); // and all jobs on it
+    if (this.kept.predict) leave(this.kept.predict);
+  }
+
   // --- jobs --------------------------------------------------------------------------------
 
-  async run() {
+  run() {
     const asked = { file: this.file.token, ...this.plan.asked(), ...this.dataView.uses() };
-    this.put({ data: this.views.data }, "data");
-    this.outcome.clear();
+    return this.work(async () => asked);
+  }
+
+  // Another file, with the model at hand.  It is forgotten with the job that reads it.
+  predict(file) {
+    const job = this.kept.fit.token;
+    return this.work(async () => {
+      const { token } = await new Upload(file, false).send();
+      return { command: "predict", job, file: token };
+    });
+  }
+
+  // What was found before stays until there is something new of its kind.
+  async work(question) {
     this.say("");
     this.working(true);
     const job = this.job = {};
     try {
+      const asked = await question();
+      if (asked.command === "predict") job.file = asked.file;
+      if (job !== this.job) return leave(job);
       job.token = (await start(asked)).token;
-      if (job !== this.job) return forget(`/data/jobs/${job.token}`);
+      if (job !== this.job) return leave(job);
       const last = await poll(job.token, () => job === this.job, (status) => this.progress(status));
       if (job !== this.job) return;
       if (last.state !== "done") throw new Error(last.words);
@@ -150,21 +180,30 @@ class Room {
 
   async finish(job) {
     const result = await fetchJson(`/data/jobs/${job.token}/result`);
-    const views = await this.outcome.views(result, job.token);
+    const found = { ...await this.outcome.of(result, job.token), file: job.file };
     if (job !== this.job) return;
+    this.job = null;
     this.working(false);
-    this.put({ data: this.views.data, ...views }, "report");
+    // Predictions are by the model that was there; with another one they go.
+    for (const kind of found.kind === "fit" ? ["fit", "predict"] : [found.kind]) {
+      if (this.kept[kind]) leave(this.kept[kind]);
+      delete this.kept[kind];
+    }
+    this.kept[found.kind] = found;
+    const order = ["fit", "predict", "compare"].flatMap((kind) => (this.kept[kind] ? [this.kept[kind].views] : []));
+    this.put(Object.assign({ data: this.views.data }, ...order), Object.keys(found.views)[0]);
     this.find("verdict").focus();
   }
 
   cancel() {
     if (!this.job) return;
     const busy = this.find("run").hidden;
-    if (this.job.token) forget(`/data/jobs/${this.job.token}`);
+    leave(this.job);
     this.job = null;
     this.working(false);
     if (busy) {
-      this.find("words").textContent = "Cancelled. Nothing was kept.";
+      const before = Object.keys(this.kept).length > 0;
+      this.find("words").textContent = before ? "Cancelled. What was found before is kept." : "Cancelled. Nothing was kept.";
       this.find("run").focus();
     }
   }
@@ -207,6 +246,8 @@ class Room {
     this.view = view;
     for (const [name, [, root]] of Object.entries(this.views)) root.hidden = name !== view;
     this.choose(view);
+    const owner = Object.values(this.kept).find((found) => view in found.views);
+    owner?.say(this.kept.fit?.token ?? null);
     this.redraw();
   }
 
@@ -214,6 +255,12 @@ class Room {
     const [, root] = this.views[this.view] ?? [];
     root?.dispatchEvent(new Event("look")); // pictures are drawn when they have a size
   }
+}
+
+// A job goes with the file that was sent for it alone.
+function leave({ token, file }) {
+  if (file) forget(`/data/files/${file}`);
+  else if (token) forget(`/data/jobs/${token}`);
 }
 
 function dropZone(sheet, dropped) {
