@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import KernelRidge, KernelSVM, verify
 from maxmargin.core.kernels.enclosed import enclosed_sums
@@ -78,9 +77,8 @@ def test_kernels_that_are_kernels_are_not_refused():
     assert KernelSVM(gamma=1.0).fit(1e-6 * X, y).certificate_.holds(1e-9)
     outlier = X * np.where(np.arange(30) == 7, 1e7, 1.0)[:, None]
     assert KernelSVM(gamma=1.0).fit(outlier, y).certificate_.holds(1e-3)
-    far = KernelSVM(kernel="poly", gamma=1.0, max_seconds=2)
-    with pytest.warns(ConvergenceWarning):  # no float64 multipliers come near
-        assert np.isfinite(far.fit(np.column_stack([X, np.full(30, 1e6)]), y).certificate_.dual)
+    far = KernelSVM(kernel="poly", gamma=1.0)
+    assert far.fit(np.column_stack([X, np.full(30, 1e6)]), y).certificate_.holds(1e-3)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +103,7 @@ def test_directions_have_no_length():
 def test_ten_badly_scaled_rows_end():
     X, y = labelled(10, 4)
     X *= 10.0 ** np.array([-8, -3, 2, 8])
-    with pytest.warns(ConvergenceWarning, match="no more progress"):
-        KernelSVM(kernel="poly", gamma=1.0, max_seconds=60).fit(X, y)
+    assert KernelSVM(kernel="poly", gamma=1.0, max_seconds=60).fit(X, y).certificate_.holds(1e-3)
 
 
 def test_a_row_far_out_under_a_polynomial_ends():
@@ -114,5 +111,5 @@ def test_a_row_far_out_under_a_polynomial_ends():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((12, 3)), (rng.random(12) < 0.5).astype(int)
     X[0] *= 1e7
-    with pytest.warns(ConvergenceWarning, match="no more progress"):
-        KernelSVM(kernel="poly", gamma=1.0, C=10.0, max_seconds=60.0).fit(X, y)
+    model = KernelSVM(kernel="poly", gamma=1.0, C=10.0, max_seconds=60.0).fit(X, y)
+    assert model.certificate_.holds(1e-3)

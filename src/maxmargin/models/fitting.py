@@ -15,7 +15,7 @@ from ..core.certify.certificate import Certificate
 from ..core.rows.class_products import score_chunks
 from ..core.rows.rows import as_rows, scores
 from ..core.solve.contract import Ending, Monitor
-from ..core.solve.far import FLOAT_LIMIT
+from ..core.solve.far import FLOAT_LIMIT, MULTIPLIER_LIMIT
 from .deadline import within_deadline
 from .device.tensors import as_numpy, is_tensor
 from .validation import check_rows, count, positive
@@ -71,8 +71,11 @@ def warn_unless_reached(estimator, ending: Ending, certificate: Certificate, als
     if ending is Ending.REACHED:
         return
     advice = ENDING_ADVICE[ending]
-    if getattr(estimator, "solver_reason_", "").endswith(FLOAT_LIMIT):
+    reason = getattr(estimator, "solver_reason_", "")
+    if reason.endswith(FLOAT_LIMIT):
         advice = f"subtract the means of the columns first: {FLOAT_LIMIT}"
+    elif reason.endswith(MULTIPLIER_LIMIT):
+        advice = f"centre the columns and scale them to similar size: {MULTIPLIER_LIMIT}"
     warnings.warn(
         f"{type(estimator).__name__} stopped before the gap asked for (tol={estimator.tol:g}): "
         f"{ending.value}. The model kept has relative gap "

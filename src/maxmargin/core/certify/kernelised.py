@@ -176,7 +176,7 @@ def certify_kernel_classes(
         norms, scores = _norms(None if w is None else w(sharp), alpha, own, rest)
         leads, off = _leads(scores, b, problem.y)
         apart, reach = float(np.ptp(b)), _reach(points)
-        found = scored_tally(problem, leads, off, beta, slacks, apart, reach)
+        found = scored_tally(problem, leads, off, beta, slacks, apart, reach, sharp)
         method = SHARP_KERNEL_METHOD if sharp else CERTIFICATE_METHOD
         return conclude(found, norms, b, problem.bias, about, problem.hard, method)
 

@@ -60,6 +60,12 @@ def residual(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
     return received - beta.sum(axis=0)
 
 
+def exact_residual(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:
+    """The same, each sum rounded once."""
+    flows = ([*beta[problem.y == c].flat, *(-beta[:, c])] for c in range(problem.k))
+    return np.array([math.fsum(flow) for flow in flows])
+
+
 def from_scores(problem: MulticlassProblem, W, b) -> np.ndarray:
     """Multipliers that would be optimal if W were: a subgradient of every row's loss."""
     n, _ = problem.shape
@@ -162,17 +168,22 @@ def range_at(W: np.ndarray, b: np.ndarray, place: np.ndarray) -> float:
 
 
 def scored_tally(
-    problem: MulticlassProblem, s: np.ndarray, off: np.ndarray, beta, slacks, apart: float, reach
-) -> Tally:
+    problem: MulticlassProblem, s: np.ndarray, off: np.ndarray, beta, slacks, apart: float, reach,
+    sharp: bool = False,
+) -> Tally:  # fmt: skip
     """The tally of rows whose leads s_c − s_y + 1 are known up to ``off``, and whose weights are
-    not formed.  ``apart`` and ``reach``: at and from the place of w."""
+    not formed.  ``apart`` and ``reach``: at and from the place of w.  ``sharp``: Σ_i α_i is summed
+    without rounding, for far from the origin a large score multiplies it."""
     sums, rule = new_sums(), _rule(problem)
     add_up(
         problem.loss, problem.c, problem.y, s, beta, problem.hard, *rule,
         off, 1.0, 0.0, 0.0, sums, slacks,
     )  # fmt: skip
-    found = sums_tally(problem, sums, beta, residual(problem, beta), 0.0, apart)
+    r = exact_residual(problem, beta) if sharp else residual(problem, beta)
+    found = sums_tally(problem, sums, beta, r, 0.0, apart)
     hidden = 2.0 * gamma(len(s) + problem.k) * found.mass
+    if sharp:
+        hidden = 2.0 * UNIT * float(np.abs(r).sum())
     return replace(found, rounding=found.rounding._replace(r=hidden, reach=reach))
 
 

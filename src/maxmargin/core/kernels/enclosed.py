@@ -14,11 +14,13 @@ is what it is.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
+from ..rows.decimals import decimals, floats, many_digits, pairs
 from ..rows.double_double import (
     EXP_ERROR,
     OUTWARDS,
@@ -36,6 +38,7 @@ from ..rows.double_double import (
     two_product,
     two_sum,
 )
+from .decimal_values import DECIMAL_ERROR, decimal_values, few_enough
 from .kernel_block import KernelPoints, kernel_sums, values
 from .kernels import MAX_CANCELLED_EXPONENT, Kernel, squares, unit_rows
 
@@ -47,6 +50,9 @@ NOTHING, UNDERFLOW = -600.0, 1e-250
 MAX_TWOFOLD_VALUES, TWOFOLD_TILE = 1 << 20, 1 << 16
 # Steps with pairs that a value takes; each is within 8u² of its result.
 STEPS = 16.0 * 8.0 * U * U
+# Errors of pairs, as a share of the sums, above which so much cancels that more digits are tried;
+# what two float64 leave of a number.
+CANCELLED, PAIR_ERROR = 1e-24, 4.0 * U * U
 
 
 class Enclosed(NamedTuple):
@@ -154,7 +160,22 @@ def _twofold_sums(points, index, coefficients, others) -> Enclosed:
         hi[part], lo[part] = pair_product(K, coefficients)
         rounded = 4.0 * gamma(len(index) + FEW + size.shape[1]) ** 2
         error[part] = OUTWARDS * ((off + rounded * np.abs(K.hi)) @ size) + UNDERFLOW
-    return Enclosed(hi, lo, np.where(np.isnan(error), np.inf, error))
+    found = Enclosed(hi, lo, np.where(np.isnan(error), np.inf, error))
+    lost = not (found.error <= CANCELLED * np.abs(hi).max(initial=0.0)).all()
+    if lost and few_enough(points, index, others):
+        return _decimal_sums(points, index, coefficients, others)
+    return found
+
+
+def _decimal_sums(points, index, coefficients, others) -> Enclosed:
+    """The same in two hundred digits, where sums cancel most of thirty-two."""
+    K = decimal_values(points, index, others)
+    with many_digits():
+        F, whole = K.dot(decimals(coefficients)), abs(K).dot(decimals(np.abs(coefficients)))
+        hi, lo = pairs(F)
+        with np.errstate(over="ignore", invalid="ignore"):
+            error = PAIR_ERROR * np.abs(hi) + floats(whole * Decimal(DECIMAL_ERROR)) + UNDERFLOW
+    return Enclosed(hi, lo, np.where(np.isfinite(hi), error, np.inf))
 
 
 def twofold_values(points: KernelPoints, index, others: KernelPoints, part: slice):

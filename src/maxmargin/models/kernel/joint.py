@@ -6,6 +6,7 @@ same problem, exactly.  What they find is certified from kernel values.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -23,6 +24,9 @@ from ...core.problem.problem import costs
 from ...core.rows.double_double import OUTWARDS
 from ...core.rows.rows import DenseRows
 from ...core.solve.contract import ClassPoint, Ending, Monitor, settled
+from ...core.solve.far import MULTIPLIER_LIMIT
+from ...core.solve.kernel.exact_classes import exact_classes
+from ...core.solve.kernel.exact_program import within_reach
 from ...core.solve.many_class.form import solve_classes
 from ..fitting import note
 from ..svm import joint as svm_joint
@@ -66,6 +70,7 @@ def _solve(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor):
     """Ever closer, until the multipliers prove what was asked for."""
     tol, start, best = monitor.tol, None, None
     slacks, small = np.empty((len(problem.y), 2)), len(problem.y) <= MAX_EXACT_JOINT_ROWS
+    few = within_reach(points, problem.k * len(problem.y))
     try:
         for power in range(MAX_CONTINUATIONS):
             monitor.tol = EXACT_JOINT_TOL if small else tol * CONTINUATION_TOL_SHARE**power
@@ -76,12 +81,35 @@ def _solve(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor):
             if best is None or certificate.relative_gap < best[1].relative_gap:
                 best = solution, certificate, slacks.copy(), beta, b
             stuck = solution.ending is not Ending.REACHED and not small
+            stuck = stuck or (not best[1].holds(tol) and few)  # which is then solved exactly
             if best[1].holds(ACCEPTED_JOINT_TOL if small else tol) or stuck:
                 break
     finally:
         monitor.tol = tol
     assert best is not None
-    return best
+    return _better(problem, points, monitor, best) if few and not best[1].holds(tol) else best
+
+
+def _better(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor, best):
+    """What few rows give in many digits, where that proves more."""
+    solution, slacks, tried = best[0], np.empty((len(problem.y), 2)), False
+    for point in exact_classes(problem, points, best[3], monitor):
+        given, tried = (point.b, point.beta, slacks), True
+        certificate = certify_kernel_classes(problem, points, None, *given, None, monitor.tol)
+        if certificate.relative_gap < best[1].relative_gap:
+            why = f"{solution.solver} stopped at a relative gap of {best[1].relative_gap:.1e}"
+            told = solution._replace(solver="exact", why=why, ending=Ending.REACHED)
+            best = told, certificate, slacks.copy(), point.beta, point.b
+        if best[1].holds(monitor.tol):
+            return best
+    return _exhausted(best) if tried else best
+
+
+def _exhausted(best):
+    """The same, with the reason why there is no more to be had."""
+    solution, certificate, *others = best
+    certificate = replace(certificate, method=f"{certificate.method}; {MULTIPLIER_LIMIT}")
+    return solution._replace(why=f"{solution.why}: {MULTIPLIER_LIMIT}"), certificate, *others
 
 
 def _uncentred(problem: MulticlassProblem, points: KernelPoints, point: ClassPoint, slacks):

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ...core.certify.normal_equations import NormalEquations
+from ...core.kernels.decimal_values import decimal_values, few_enough
 from ...core.kernels.enclosed import MAX_TWOFOLD_VALUES, Enclosed, enclosed_sums, value_error
 from ...core.kernels.kernel_block import KernelPoints
 from ...core.kernels.kernels import Kernel, check_definite, check_precomputed, kernel_for
@@ -82,8 +83,12 @@ class _KernelRidge(Certified, BaseEstimator):
         if kernel.name not in MERCER_KERNELS:
             check_definite(K)
         off, reach = value_error(kernel, X, K)
-        exact = partial(_in_twice_the_digits, kernel, X)
-        return KernelSystem(K, targets.block(slice(0, X.shape[0])), weight, off, reach, exact)
+        exact, digits = (
+            partial(_in_twice_the_digits, kernel, X),
+            partial(_in_many_digits, kernel, X),
+        )
+        Y = targets.block(slice(0, X.shape[0]))
+        return KernelSystem(K, Y, weight, off, reach, exact, digits)
 
     def _leave_one_out(self, X, targets, weight, alphas) -> LeaveOneOut:
         alphas = [self.alpha_] if alphas is None else check_alphas(alphas)
@@ -128,6 +133,12 @@ def _in_twice_the_digits(kernel: Kernel, X, u) -> Enclosed | None:
     if n * n > MAX_TWOFOLD_VALUES:
         return None
     return enclosed_sums(KernelPoints(X, kernel), np.arange(n), u, sharp=True)
+
+
+def _in_many_digits(kernel: Kernel, X) -> np.ndarray | None:
+    """K in two hundred digits, where the rows are few."""
+    points, every = KernelPoints(X, kernel), np.arange(X.shape[0])
+    return decimal_values(points, every, points) if few_enough(points, every, points) else None
 
 
 PARAMETERS_DOC = """

@@ -13,6 +13,7 @@ For v = αu the dual  Σ v_i y_i − ½ Σ v_i²/s_i − vᵀKv/2α  falls short
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from scipy.linalg.blas import dsymm
 from ...certify.normal_equations import FEW, UNDERFLOW, NormalEquations, System
 from ...kernels.enclosed import STEPS, Enclosed
 from ...rows.double_double import OUTWARDS, Pair, U, gamma, over, plus, single, times
+from .exact_ridge import exact_ridge
 from .factorisation import Cholesky, Singular, Spectrum, spectrum_of_gram
 from .least_squares import MIN_SINGLE_SIZE, no
 from .refine import best_of, refined
@@ -28,6 +30,8 @@ from .ridge_path import LeaveOneOut, left_out
 
 # A residual that needs no more digits; steps of refinement with all factors.
 ENOUGH, MAX_STEPS = 1e-9, 40
+# Said where that is so.
+COEFFICIENT_LIMIT = "the exact coefficients are known, but no float64 near them solve it better"
 # The largest ‖K‖/α for which a float32 factor is worth trying.
 MAX_SINGLE_CONDITION = 1e6
 
@@ -43,13 +47,21 @@ class KernelSystem:
     """√S K √S, both triangles; rows of weight zero take no part.  Overwrites K.
 
     ``off``: how far the values of K may be from the true ones, as a share of their bounds b_i b_j
-    (``reach``); ``exact`` gives sums K u in twice the digits with bounds on their errors.
+    (``reach``); ``exact`` gives sums K u in twice the digits with bounds on their errors, and
+    ``digits`` all of K in many digits, or None where it is too large for that.
     """
 
     def __init__(
-        self, K: np.ndarray, Y: np.ndarray, weight, off: float = 0.0, reach=None, exact=None
+        self,
+        K: np.ndarray,
+        Y: np.ndarray,
+        weight,
+        off: float = 0.0,
+        reach=None,
+        exact=None,
+        digits=None,
     ):
-        self.off, self.exact = off, exact
+        self.off, self.exact, self.digits = off, exact, digits
         largest = 1.0 if reach is not None else np.sqrt(np.abs(K).max(initial=0.0))
         self.reach = np.full(len(K), largest) if reach is None else reach
         self.weight, self.Y = weight, Y
@@ -104,7 +116,24 @@ class KernelSystem:
             if not self.worst(now, unsure, factor) < 0.5 * self.worst(left, doubt, factor):
                 break
             u, left, doubt, steps = better, now, unsure, steps + 1
+        if alpha > 0.0 and self.worst(left, doubt, factor) > ENOUGH and self.digits is not None:
+            return self._in_many_digits(u, left, doubt, alpha, factor, steps)
         return RidgeSolution(u, self.certify(u, left, doubt, alpha, factor, steps))
+
+    def _in_many_digits(self, u, left, doubt, alpha: float, factor, steps: int) -> RidgeSolution:
+        """What the exact solution gives, rounded; or no coefficients, where all else is worse."""
+        K, some = self.digits(), []
+        if K is not None:
+            demand = ENOUGH * self.length / len(K)
+            some = exact_ridge(K, self.Y, self.weight, alpha, demand)
+        for tried in (np.zeros_like(u), *some) if some else ():
+            now, unsure = self.residual(tried, alpha, sharp=True)
+            if self.worst(now, unsure, factor) < self.worst(left, doubt, factor):
+                u, left, doubt = tried, now, unsure
+        proof = self.certify(u, left, doubt, alpha, factor, steps)
+        if some and not proof.holds(ENOUGH):
+            proof = replace(proof, method=f"{proof.method}; {COEFFICIENT_LIMIT}")
+        return RidgeSolution(u, proof)
 
     def residual(self, u, alpha: float, sharp: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """√S (y − Ku − α S⁻¹ u), and bounds on its errors; sharp where rounding is in the way."""

@@ -3,12 +3,13 @@
 linear    k(x, z) = x·z: the linear solvers on the rows themselves
 factor    few rows: K = ZZᵀ once, then the linear solvers on Z, exact to rounding
 blocks    many rows: block descent on the dual with a bounded cache of rows of K
+exact     few rows whose proof falls short: the dual in two hundred digits, then rounded
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,7 +32,10 @@ from ...problem.problem import Problem
 from ...rows.rows import DenseRows, as_rows
 from ..contract import Ending, Form, Monitor, Point, Proved, Solution
 from ..driver import drive
+from ..far import MULTIPLIER_LIMIT
 from ..two_class.form import solve
+from .exact import exact
+from .exact_program import within_reach
 from .kernel_descent import DualPoint, descend
 from .kernel_hard import descend_hard, refuse, refuse_twins
 
@@ -62,6 +66,7 @@ class KernelForm(Form):
 
     megabytes: float  # for rows of the kernel matrix
     solvers: Mapping[str, Callable] = field(default_factory=lambda: SOLVERS)
+    exhausted: list[str] = field(default_factory=list)  # why nothing more can be proved
 
     def plan(self, problem: KernelProblem) -> tuple[str, str]:
         return choose_kernel(problem)
@@ -75,17 +80,30 @@ class KernelForm(Form):
 
     def run(self, name: str, problem: KernelProblem, monitor: Monitor, start: Point | None):
         """Solvers go on by themselves, for they know how, and prove what they find."""
-        return self.solvers[name](problem, monitor, self.megabytes, start)
+        if self.exhausted and start is not None:
+            return finish_kernel(problem, start.alpha, monitor.tol), Ending.STALLED
+        found, ending = self.solvers[name](problem, monitor, self.megabytes, start)
+        if name == "exact" and ending is Ending.REACHED and found.gap > monitor.tol:
+            self.exhausted.append(MULTIPLIER_LIMIT)
+        return found, ending
 
     def fall_backs(self, problem: KernelProblem, name: str) -> tuple[str, ...]:
-        return () if name == "blocks" else ("blocks",)
+        few = within_reach(problem.rows, len(problem.y))
+        others = ("exact", "blocks") if few else ("blocks",)
+        return tuple(other for other in others if other != name)
 
 
 def solve_kernel(
     problem: KernelProblem, monitor: Monitor, megabytes: float, start: Point | None = None
 ) -> Solution:
     """Solve two classes under a kernel."""
-    return drive(KernelForm(megabytes), problem, monitor, "auto", start)
+    form = KernelForm(megabytes)
+    solution = drive(form, problem, monitor, "auto", start)
+    if solution.ending is Ending.REACHED or not form.exhausted:
+        return solution
+    method = f"{solution.certificate.method}; {MULTIPLIER_LIMIT}"
+    certificate = replace(solution.certificate, method=method)
+    return solution._replace(certificate=certificate, why=f"{solution.why}: {MULTIPLIER_LIMIT}")
 
 
 def dual_point(alpha: np.ndarray, b: float = 0.0) -> Point:
@@ -141,7 +159,8 @@ def _flat(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[P
             found = finish_kernel(problem, solution.point.alpha, tol)
             if best is None or found.gap < best.gap:
                 best = found
-            if best.gap <= tol or not _may_go_on(ending):
+            few = within_reach(problem.rows, len(problem.y))  # these are solved exactly instead
+            if best.gap <= tol or few or not _may_go_on(ending):
                 break
     except NotSeparableError as error:
         if error.proof.weights is not None:
@@ -183,4 +202,9 @@ def _blocks(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple
     return best, ending
 
 
-SOLVERS: dict[str, Callable] = {"linear": _flat, "factor": _flat, "blocks": _blocks}
+SOLVERS: dict[str, Callable] = {
+    "linear": _flat,
+    "factor": _flat,
+    "blocks": _blocks,
+    "exact": exact,
+}

@@ -1,0 +1,120 @@
+"""Numbers rounded together, so that what they add up to is not lost.
+
+Float64 multipliers of data far from the origin are off by 10⁻¹⁶ of themselves, and sums in which
+they cancel by all that is left.  But there are many float64 near to each, and some of them add up
+well: the steps between them are the vectors of a lattice, and asked for is the point of it that is
+nearest to what should be.  The basis is reduced, and the point found by rounding along it.
+[Lenstra, Lenstra, Lovász 1982; Babai 1986]
+
+Basis vectors are Decimals and exact; only what decides about their order and multiples is float64.
+For that to be enough, demands on sums are raised by a few digits at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import numpy as np
+
+from .decimals import decimals, floats
+
+# By how much demands are raised at a time; the share of the squared length that a swap must gain.
+RAISED_BITS, LOVASZ = 24, 0.75
+# Vectors in a basis, and steps of its reduction: about ten seconds.
+MAX_LATTICE, MAX_REDUCTION_STEPS = 40, 40_000
+# Rounding of multiples too large for float64 is mended by doing it again.
+MAX_PASSES = 8
+
+
+def nearest(
+    sums: np.ndarray, moves: np.ndarray, missing: np.ndarray, go_on: Callable[[], bool]
+) -> np.ndarray | None:
+    """Integers z for which  missing + z·sums  and  z·moves  are small, together; None: no time.
+
+    ``sums`` (N, m): what a step of every variable changes, in units of what may be missing;
+    ``moves`` (N, N): how far it goes, in units of how far it may.  All of Decimals.
+    """
+    n, m = sums.shape
+    raised = float(max(abs(sums).max() / max(abs(moves).max(axis=1)), Decimal(1)).log10())
+    bits = int(np.ceil(max(raised, 1.0) * 3.33))
+    vectors = np.concatenate([sums, moves, decimals(np.eye(n))], axis=1)
+    budget = MAX_REDUCTION_STEPS
+    for soft in [*range(bits, 0, -RAISED_BITS), 0]:
+        scale = np.array([Decimal(2) ** -soft] * m + [Decimal(1)] * n, dtype=object)
+        budget = _reduce(vectors, scale, budget, go_on)
+        if budget <= 0:
+            return None
+    return _rounded(vectors, np.concatenate([missing, decimals(np.zeros(n))]), m + n)
+
+
+def _reduce(vectors: np.ndarray, scale: np.ndarray, budget: int, go_on) -> int:
+    """Reduce the basis, in place, by lengths of its scaled entries; the steps that are left."""
+    n, m = len(vectors), len(scale)
+    B = floats(vectors[:, :m] * scale)
+    Q, size = np.zeros_like(B), np.zeros(n)  # orthogonal vectors and their squared lengths
+    k = 0
+    while k < n and budget > 0:
+        budget -= 1
+        if budget % 256 == 0 and not go_on():
+            return 0
+        _shorten(vectors, B, Q, size, k, scale)
+        Q[k], along = _orthogonal(B, Q, size, k)
+        size[k] = Q[k] @ Q[k]
+        if k and size[k] < (LOVASZ - along**2) * size[k - 1]:
+            for each in (vectors, B):
+                each[[k - 1, k]] = each[[k, k - 1]]
+            Q[k - 1], along = _orthogonal(B, Q, size, k - 1)
+            size[k - 1] = Q[k - 1] @ Q[k - 1]
+            k -= 1
+        else:
+            k += 1
+    return budget
+
+
+def _orthogonal(B, Q, size, k: int) -> tuple[np.ndarray, float]:
+    """What of a vector is orthogonal to those before it, and its share of the last of them."""
+    rest, along = B[k].copy(), 0.0
+    for _ in range(2):  # once more for what rounding leaves
+        for j in range(k):
+            share = rest @ Q[j] / size[j] if size[j] > 0.0 else 0.0
+            rest -= share * Q[j]
+            along += share if j == k - 1 else 0.0
+    return rest, along
+
+
+def _shorten(vectors, B, Q, size, k: int, scale) -> None:
+    """Take multiples of the vectors before it off a vector."""
+    for _ in range(MAX_PASSES):
+        changed = False
+        for j in range(k - 1, -1, -1):
+            share = B[k] @ Q[j] / size[j] if size[j] > 0.0 else 0.0
+            if abs(share) > 0.51:
+                times = Decimal(int(np.rint(share)))
+                vectors[k] -= times * vectors[j]
+                B[k] = floats(vectors[k, : len(scale)] * scale)
+                changed = True
+        if not changed:
+            return
+
+
+def _rounded(vectors: np.ndarray, rest: np.ndarray, m: int) -> np.ndarray:
+    """The multiples, in all, of the basis that leave least of ``rest``."""
+    n = len(vectors)
+    B, total = floats(vectors[:, :m]), decimals(np.zeros(n))
+    Q, size = np.zeros_like(B), np.zeros(n)
+    for k in range(n):
+        Q[k] = _orthogonal(B, Q, size, k)[0]
+        size[k] = Q[k] @ Q[k]
+    for _ in range(MAX_PASSES):
+        changed = False
+        for k in range(n - 1, -1, -1):
+            share = floats(rest) @ Q[k] / size[k] if size[k] > 0.0 else 0.0
+            if abs(share) > 0.51:
+                times = Decimal(int(np.rint(share)))
+                rest = rest - times * vectors[k, :m]
+                total = total - times * vectors[k, m:]
+                changed = True
+        if not changed:
+            break
+    return total
