@@ -1,17 +1,20 @@
 """``python -m tests.fuzz --seconds 600 --seed 1``: what becomes of altered input.
 
 By default all subjects share the time: models, tables, arguments, requests.  Whatever is neither
-accepted nor refused in words is printed, and kept in the folder of ``--keep``.
+accepted nor refused in words is printed, and kept in the folder of ``--keep``.  The last line
+counts all inputs and failures, also where the run is stopped by a signal.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 from collections import Counter
 from pathlib import Path
+from threading import Event
 
 from .arguments import Arguments
 from .models import Models
@@ -51,17 +54,36 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--keep", type=Path, default=None, help="folder for what fails")
     given = parser.parse_args(arguments)
-    names = given.what.split(",")
-    keep, good = Keeper(given.keep, given.seed), True
+    stop = Event()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sign, lambda *_: stop.set())
+    names = [name for name in given.what.split(",") if _possible(name)]
+    keep, whole = Keeper(given.keep, given.seed), Counter()
+    began = time.monotonic()
     for name in names:
-        began = time.monotonic()
         share = given.seconds / len(names)
-        told = fuzz(SUBJECTS[name], share, given.seed, given.processes, given.inputs, keep)
-        counts = ", ".join(f"{told[outcome]} {outcome}" for outcome in sorted(told))
-        took = time.monotonic() - began
-        print(f"{name}: {sum(told.values())} in {took:.0f} s, seed {given.seed}: {counts}")
-        good = good and set(told) <= set(GOOD)
-    return 0 if good else 1
+        told = fuzz(SUBJECTS[name], share, given.seed, given.processes, given.inputs, keep, stop)
+        print(_line(name, told, began, given.seed), flush=True)
+        whole += told
+        if stop.is_set():
+            break
+    bad = sum(many for outcome, many in whole.items() if outcome not in GOOD)
+    print(f"{_line('all', whole, began, given.seed)}; {bad} failures")
+    return int(bad > 0)
+
+
+def _possible(name: str) -> bool:
+    """Whether what a subject needs is installed; says so if not."""
+    lacks = SUBJECTS[name].lacks()
+    if lacks:
+        print(f"{name}: left out, for {' and '.join(lacks)} cannot be imported here")
+    return not lacks
+
+
+def _line(name: str, told: Counter, began: float, seed: int) -> str:
+    counts = ", ".join(f"{told[outcome]} {outcome}" for outcome in sorted(told) if told[outcome])
+    seconds = time.monotonic() - began
+    return f"{name}: {sum(told.values())} inputs, {seconds:.0f} s, seed {seed}: {counts or 'none'}"
 
 
 if __name__ == "__main__":

@@ -71,6 +71,7 @@ def _kind(option: str) -> str:
 class Arguments(Subject):
     name = "arguments"
     seconds = 20.0
+    needs = ("typer", "rich")
 
     def prepare(self) -> None:
         from .tables import bases

@@ -20,6 +20,7 @@ OTHERS = ("/", "/catalogue", "/pictures/{}", "/static/{}", "/data/jobs/{}", "/da
 class Requests(Subject):
     name = "requests"
     seconds = 20.0
+    needs = ("starlette", "httpx", "uvicorn")
 
     def prepare(self) -> None:
         from starlette.testclient import TestClient

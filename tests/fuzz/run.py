@@ -14,14 +14,17 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from multiprocessing.connection import wait
 from pathlib import Path
+from threading import Event
 
 GOOD = ("accepted", "refused")
 MEMORY_BYTES = 1 << 30
@@ -29,6 +32,7 @@ MEMORY_BYTES = 1 << 30
 SPACE_BYTES = 6 << 30
 # Of every kind of failure so many cases are kept by one run.
 KEPT_CASES = 5
+CLOSING_SECONDS = 2.0  # for a process to end by itself
 PATIENCE = 10  # a process that compiles, or makes a large file, needs this many times longer
 
 Outcome = tuple[str, str]
@@ -39,6 +43,12 @@ class Subject(ABC):
 
     name: str
     seconds = 10.0
+    needs: tuple[str, ...] = ()  # packages beside those that everything needs
+
+    @classmethod
+    def lacks(cls) -> list[str]:
+        """Of these, what is not installed here."""
+        return [package for package in cls.needs if not _installed(package)]
 
     @abstractmethod
     def prepare(self) -> None:
@@ -51,6 +61,13 @@ class Subject(ABC):
     @abstractmethod
     def judge(self, altered: bytes, seed: int, index: int) -> Outcome:
         """What becomes of it, "accepted", "refused" or "uncaught", and what is said."""
+
+
+def _installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
 
 
 def judged(subject: Subject, seed: int, index: int) -> Outcome:
@@ -96,7 +113,9 @@ def _limit_space() -> None:
 
 
 def _work(connection, make: Callable[[], Subject], seed: int) -> None:
-    """Judge the inputs whose numbers arrive."""
+    """Judge the inputs whose numbers arrive; signals are for the process that counts."""
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sign, signal.SIG_IGN)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         subject = make()
@@ -120,6 +139,9 @@ class Worker:
         self.process = context.Process(target=_work, args=(theirs, self.make, self.seed))
         self.process.start()
         theirs.close()
+
+    def await_ready(self) -> None:
+        """Wait until it is prepared; several prepare side by side."""
         self.connection.recv()
 
     def ask(self, index: int) -> None:
@@ -145,11 +167,12 @@ class Worker:
         self.process.join()
         self.code = self.process.exitcode
         self._start()
+        self.await_ready()
 
     def close(self) -> None:
         with suppress(OSError):
             self.connection.send(None)
-        self.process.join(self.seconds)
+        self.process.join(CLOSING_SECONDS)
         self.process.kill()
 
 
@@ -160,14 +183,30 @@ def fuzz(
     processes: int = 1,
     inputs: int | None = None,
     keep: Callable[[Subject, int, Outcome], None] | None = None,
+    stop: Event | None = None,
 ) -> Counter:
-    """Judge altered inputs for that long, or so many; what became of them."""
-    workers = [Worker(make, seed) for _ in range(processes)]
-    told: Counter = Counter()
-    began, index = time.monotonic(), 0
+    """Judge altered inputs for that long, or so many, or until ``stop``; what became of them."""
+    workers = _started(make, seed, processes)
+    told = _judge_all(workers, make(), seconds, inputs, keep, stop or Event())
+    for worker in workers:
+        worker.close()
+    return told
+
+
+def _started(make: Callable[[], Subject], seed: int, processes: int) -> list[Worker]:
+    """The first alone, so that what it compiles is there for the others."""
+    workers = [Worker(make, seed)]
+    workers[0].await_ready()
+    workers += [Worker(make, seed) for _ in range(processes - 1)]
+    for worker in workers[1:]:
+        worker.await_ready()
+    return workers
+
+
+def _judge_all(workers: list[Worker], subject: Subject, seconds, inputs, keep, stop) -> Counter:
+    began, index, told = time.monotonic(), 0, Counter()
     idle, busy = list(workers), []
-    subject = make()
-    while True:
+    while not stop.is_set():
         over = time.monotonic() - began > seconds or (inputs is not None and index >= inputs)
         while idle and not over:
             idle[-1].ask(index)
@@ -184,6 +223,4 @@ def fuzz(
                     keep(subject, worker.index, outcome)
                 busy.remove(worker)
                 idle.append(worker)
-    for worker in workers:
-        worker.close()
     return told
