@@ -21,11 +21,12 @@ import sys
 import time
 import warnings
 from collections import Counter, defaultdict
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from threading import Event
 
 from maxmargin.referee import Unknown, check
 
@@ -37,6 +38,8 @@ SLACK = 1e-12
 # Of every family and kind of estimator so many refuted cases are kept.
 KEEP = 2
 LONGEST = 60
+# Problems of every family that a process counts before it tells.
+TOGETHER = 3
 DEFAULT_TOL = 1e-6
 COLUMNS = (
     "fits", "proved", "confirmed", "not confirmed", "refuted", "serious", "gap", "proved false",
@@ -146,33 +149,47 @@ def time_limit(seconds: int):
         signal.signal(signal.SIGALRM, before)
 
 
-def soak(seconds: float, seed: int, families, estimator=None, slack=SLACK, keep=KEEP, most=None):
-    """{(family, kind): Tally} of as many problems as fit the time."""
-    tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
-    end, number = time.monotonic() + seconds, 0
-    while time.monotonic() < end and (most is None or number < most):
+Tallies = dict[tuple[str, str], Tally]
+
+
+def soak(numbers, seed: int, families, estimator=None, slack=SLACK, keep=KEEP) -> Tallies:
+    """{(family, kind): Tally} of the problems of these numbers."""
+    tallies: Tallies = defaultdict(Tally)
+    for number in numbers:
         for family in families:
             posed = problem(seed, number, family, estimator)
             name = f"{family}-{posed.estimator}-{seed}-{number}"
             one(posed, tallies[family, posed.kind], slack, keep, name)
-        number += 1
-    return tallies
+    return dict(tallies)
 
 
-def soak_side_by_side(processes: int, seconds: float, seed: int, *options):
-    """The tallies of so many seeds together."""
-    if processes == 1:
-        return soak(seconds, seed, *options)
-    whole: dict[tuple[str, str], Tally] = defaultdict(Tally)
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for part in pool.map(partial(_soak, seconds, options), range(seed, seed + processes)):
-            for key, tally in part.items():
-                whole[key].absorb(tally)
-    return whole
+def soak_side_by_side(
+    processes: int, seconds: float, seed: int, most: int | None, stop: Event, *options
+) -> Iterator[Tallies]:
+    """Tallies of so many seeds, some problems at a time, until the time is over, or ``stop``."""
+    end, limit = time.monotonic() + seconds, most or sys.maxsize
+    numbers = {seed + which: 0 for which in range(processes)}
+    waiting: dict[Future, int] = {}
+    with ProcessPoolExecutor(processes, get_context("spawn"), initializer=_ignore) as pool:
+        while not stop.is_set():
+            for each in [each for each in numbers if each not in waiting.values()]:
+                if numbers[each] < limit and time.monotonic() < end:
+                    some = range(numbers[each], min(numbers[each] + TOGETHER, limit))
+                    waiting[pool.submit(soak, some, each, *options)] = each
+                    numbers[each] = some.stop
+            if not waiting:
+                return
+            for done in wait(waiting, timeout=0.5, return_when=FIRST_COMPLETED).done:
+                del waiting[done]
+                yield done.result()
+        for process in list(pool._processes.values()):
+            process.kill()
 
 
-def _soak(seconds: float, options: tuple, seed: int) -> dict:
-    return dict(soak(seconds, seed, *options))
+def _ignore() -> None:
+    """Signals are for the process that counts."""
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sign, signal.SIG_IGN)
 
 
 def table(tallies, by: int) -> str:
@@ -210,15 +227,34 @@ def main(arguments=None) -> int:
     given = parser.parse_args(arguments)
     seed = int.from_bytes(os.urandom(3)) if given.seed is None else given.seed
     families = given.family or FAMILIES
-    begun = time.monotonic()
-    tallies = soak_side_by_side(
-        given.processes, given.seconds, seed, families, given.estimator, given.slack, given.keep,
-        given.most,
-    )  # fmt: skip
+    begun, tallies = time.monotonic(), defaultdict(Tally)
+    stop = Event()
+    for sign in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(sign, lambda *_: stop.set())
+    options = stop, families, given.estimator, given.slack, given.keep
+    for part in soak_side_by_side(given.processes, given.seconds, seed, given.most, *options):
+        for key, tally in part.items():
+            tallies[key].absorb(tally)
+    if stop.is_set():
+        print("stopped; what follows is what was counted until then")
     print(f"seed {seed}, {time.monotonic() - begun:.0f} s, slack {given.slack:g}\n")
     print(table(tallies, 0), "\n")
-    print(table(tallies, 1))
+    print(table(tallies, 1), "\n")
+    print(last_line(tallies))
     return int(any(tally["refuted"] or tally["error"] for tally in tallies.values()))
+
+
+def last_line(tallies) -> str:
+    """All that matters of a run."""
+    whole = Tally()
+    for tally in tallies.values():
+        whole.absorb(tally)
+    unproved = whole["fits"] - whole["proved"]
+    share = 100.0 * unproved / max(1, whole["fits"])
+    return (
+        f"{whole['fits']} fits: {whole['refuted']} false certificates, {unproved} fits without a "
+        f"proof ({share:.2f} %), {whole['error']} errors"
+    )
 
 
 if __name__ == "__main__":
