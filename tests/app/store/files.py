@@ -35,7 +35,8 @@ def fresh_models():
     yield mm.KernelRidge(1e-3, gamma=1.0).fit(X, np.sin(X))
     yield mm.LeastSquaresClassifier(alphas=[0.1, 1.0]).fit(X, LABELS)
     yield mm.FisherDiscriminant().fit(X, LABELS)
-    yield mm.QuadraticDiscriminant(shrinkage=0.1).fit(X, LABELS)
+    rows = np.random.default_rng(0).standard_normal((12, 2))
+    yield mm.QuadraticDiscriminant().fit(rows, np.repeat(["low", "mid", "high"], 4))
     yield mm.LinearUnit(max_passes=5, trace=True).fit(X, LABELS)
     yield mm.PairwiseRanker().fit(X, [(0, 1), (1, 2), (5, 3)])
     table = {
