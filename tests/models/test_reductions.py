@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import KernelPerceptron, LinearSVM, OneVsOne, OneVsRest
+from maxmargin.models.reduction.coupling import coupled
 from maxmargin.models.reduction.reduction import Guess, label
 
 from .bases import BOTH, Centroid, blobs
@@ -69,10 +71,36 @@ def test_probabilities_are_scikit_learns(k):
     np.testing.assert_allclose(ours, theirs)
 
 
+def test_duels_of_consistent_odds_give_the_classes_their_own():
+    """r_ij = p_i / (p_i + p_j) of given p: coupling finds p."""
+    p = np.random.default_rng(0).dirichlet(np.ones(5), size=7)
+    duels = np.array(list(combinations(range(5), 2)))
+    low, high = p[:, duels[:, 0]], p[:, duels[:, 1]]
+    np.testing.assert_allclose(coupled(high / (low + high), duels, 5), p, atol=1e-9)
+
+
+def test_duels_in_a_circle_leave_all_classes_alike():
+    duels = np.array([[0, 1], [0, 2], [1, 2]])
+    circle = np.array([[0.0, 1.0, 0.0], [0.2, 0.8, 0.2]])  # 0 beats 1, 1 beats 2, 2 beats 0
+    np.testing.assert_allclose(coupled(circle, duels, 3), 1.0 / 3.0, atol=1e-6)
+    assert coupled(np.empty((0, 3)), duels, 3).shape == (0, 3)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_probabilities_of_duels_agree_with_predict(k):
+    X, y = blobs(k)
+    model = OneVsOne(GaussianNB()).fit(X, y)
+    P = model.predict_proba(X)
+    np.testing.assert_allclose(P.sum(axis=1), 1.0)
+    assert (P >= 0.0).all()
+    assert np.array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))
+
+
 def test_probabilities_exist_where_the_base_has_them():
     X, y = blobs(3)
     assert not hasattr(OneVsRest(LinearSVM()), "predict_proba")
-    assert not hasattr(OneVsOne(GaussianNB()), "predict_proba")
+    assert not hasattr(OneVsOne(LinearSVM()), "predict_proba")
+    assert hasattr(OneVsOne(LinearSVM(probability=True)), "predict_proba")
     sure = OneVsRest(DecisionTreeClassifier(), rest=1).fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(sure.sum(axis=1), 1.0)
     np.testing.assert_array_equal(sure.argmax(axis=1), y)

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 
 from ...core.types import MatrixLike
+from ..calibration.maps import agree
 from ..stored import REDUCED
-from .reduction import Guess, Reduction, confidence
+from .coupling import coupled
+from .reduction import Guess, Reduction, confidence, gives_probabilities
 from .votes import votes
 
 
@@ -103,6 +106,18 @@ class OneVsOne(Reduction):
     def duels(self, X: MatrixLike) -> Any:
         """(n, k(k − 1)/2) scores: positive where the second of the pair in ``pairs_`` wins."""
         return self._ask(X, confidence)
+
+    @available_if(gives_probabilities)
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """(n, k): the classes' probabilities that agree best with those of all duels.
+
+        The most probable class is the one with the most votes, which ``predict`` guesses.
+        """
+        second = self._ask(X, lambda model, rows: model.predict_proba(rows)[:, 1])
+        k = len(self.classes_)
+        answers = self._ask(X, confidence)
+        winner = (answers[:, 0] > 0).astype(int) if k == 2 else self._contest(answers).argmax(1)
+        return agree(coupled(second, self._duels, k), winner)
 
     def _contest(self, answers) -> np.ndarray:
         """Votes, and less than half a vote by which the sum of scores decides among equals."""

@@ -13,11 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from ...core.types import MatrixLike
 from ..stored import REDUCED
 from .multilabel import ConstantLabel, check_table, is_table, refuse_undecided
-from .reduction import Guess, Reduction, accepts, confidence, weights_for
-
-
-def _gives_probabilities(model) -> bool:
-    return hasattr(model.estimator, "predict_proba")
+from .reduction import Guess, Reduction, accepts, confidence, gives_probabilities, weights_for
 
 
 class OneVsRest(Reduction):
@@ -186,7 +182,7 @@ class OneVsRest(Reduction):
         full[:, self._own] = own
         return full
 
-    @available_if(_gives_probabilities)
+    @available_if(gives_probabilities)
     def predict_proba(self, X):
         """(n, k): the classifiers' probabilities, divided by their sum; of labels, as they are.
 

@@ -171,6 +171,11 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
         return tags
 
 
+def gives_probabilities(model) -> bool:
+    """Whether the base of a reduction has them."""
+    return hasattr(model.estimator, "predict_proba")
+
+
 def confidence(model, X) -> np.ndarray:
     """How sure a classifier of two classes is of the second: positive where it says so.
 
