@@ -48,6 +48,8 @@ _HOME = {
     "ProbeResult": "models.probe",
     "c_path": "models.tune.path",
     "CPath": "models.tune.path",
+    "fit_many": "models.many.fit_many",
+    "ManyFits": "models.many.result",
     "compare": "models.tune.compare",
     "Comparison": "models.tune.comparison",
     "text_experiment": "models.tune.sentiment",

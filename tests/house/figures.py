@@ -101,7 +101,7 @@ def _is_public(name: str, file: str) -> bool:
 
 
 # Functions that `maxmargin` offers by name and that take many parameters.
-ROOT_FUNCTIONS = {"probe", "compare", "c_path", "text_experiment"}
+ROOT_FUNCTIONS = {"probe", "compare", "c_path", "text_experiment", "fit_many"}
 
 
 def main() -> None:

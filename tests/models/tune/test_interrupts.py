@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from maxmargin import LinearSVM, LinearSVMCV, LogisticRegressionCV, c_path
-from maxmargin.models.reduction.fit_many import interrupts
+from maxmargin.models.reduction.fit_all import interrupts
 from maxmargin.models.tune import folds
 
 CS = [0.1, 1.0, 10.0, 100.0]

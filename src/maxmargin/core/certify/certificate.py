@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 
@@ -77,6 +78,11 @@ class Certificate(Exported):
         if not math.isfinite(self.rounding):
             return True
         return math.isfinite(self.primal) and not self.gap - 2.0 * self.rounding > tol * self.primal
+
+    @classmethod
+    def from_dict(cls, told: dict) -> Self:
+        """From what ``to_dict`` tells, or the part of it that makes a certificate."""
+        return cls(**{field.name: told[field.name] for field in fields(cls) if field.name in told})
 
     def to_dict(self) -> dict:
         return {

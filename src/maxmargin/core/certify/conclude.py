@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numba.extending import register_jitable
 
 from ..problem.problem import Bias
 from .certificate import Certificate
@@ -100,6 +101,7 @@ class Norms(NamedTuple):
     alpha_error: float = 0.0  # by how much ‖w_α‖² may be larger
 
 
+@register_jitable
 def norms_of(w: np.ndarray, w_alpha: np.ndarray, off: float = 0.0) -> Norms:
     """``off``: the length of the error of w_α."""
     square, other, apart, some, any_alpha = squared_norms(w.ravel(), w_alpha.ravel())
@@ -114,12 +116,9 @@ def conclude(
     tally: Tally, norms: Norms, b, bias: Bias, problem: str, hard=False, method: str = METHOD
 ) -> Certificate:
     """The certificate of weights, biases and multipliers from the tally of all rows."""
-    rounding = tally.rounding
-    primal, dual = 0.5 * norms.w + tally.loss, -0.5 * norms.w_alpha - tally.conjugate
-    above = 0.5 * norms.w_error + rounding.loss + 4.0 * UNIT * primal
-    below = 0.5 * norms.alpha_error + rounding.conjugate
-    below += 4.0 * UNIT * (0.5 * norms.w_alpha + abs(tally.conjugate))
-    below += SPARE * max(tally.box, 0.0) * abs(tally.mass)  # all multipliers made shorter by it
+    primal, dual, above, below = objective_bounds(
+        norms, tally.loss, tally.conjugate, tally.mass, tally.box, tally.rounding
+    )
     if hard and not tally.closest >= 1.0 - MET:
         primal = np.inf
     elif hard:
@@ -144,6 +143,17 @@ def conclude(
     )
 
 
+@register_jitable
+def objective_bounds(norms, loss, conjugate, mass, box, rounding):
+    """Primal and dual as computed, and how much rounding may be above the one, below the other."""
+    primal, dual = 0.5 * norms.w + loss, -0.5 * norms.w_alpha - conjugate
+    above = 0.5 * norms.w_error + rounding.loss + 4.0 * UNIT * primal
+    below = 0.5 * norms.alpha_error + rounding.conjugate
+    below += 4.0 * UNIT * (0.5 * norms.w_alpha + abs(conjugate))
+    below += SPARE * max(box, 0.0) * abs(mass)  # all multipliers made shorter by it
+    return primal, dual, above, below
+
+
 def _stretched(primal: float, tally: Tally) -> float:
     """½‖w‖² of (w, b) made so long that it has a margin of one for certain."""
     least = float(np.minimum(tally.closest, tally.rounding.closest))
@@ -155,8 +165,7 @@ def _stretched(primal: float, tally: Tally) -> float:
 def _imbalance(tally: Tally, primal: float, gap: float) -> float:
     """What Σ αy ≠ 0 costs, with what rounding may hide of it."""
     if np.ndim(tally.r) == 0:
-        rho = abs(tally.r) * (1.0 + 4.0 * UNIT) + tally.rounding.r
-        return imbalance(rho, float(min(tally.price)), tally.rounding, False, primal, gap)
+        return one_imbalance(tally.r, float(min(tally.price)), tally.rounding, primal, gap)
     price = np.atleast_1d(tally.price)
     if len(price) > 1 and not price.all():
         # No row asks for such a class; nothing bounds its score, and nothing may flow into it.
@@ -165,6 +174,13 @@ def _imbalance(tally: Tally, primal: float, gap: float) -> float:
         price = price[price > 0.0]
     rho = 0.5 * (float(np.abs(tally.r).sum()) * (1.0 + 4.0 * UNIT) + tally.rounding.r)
     return imbalance(rho, float(price.min(initial=np.inf)), tally.rounding, True, primal, gap)
+
+
+@register_jitable
+def one_imbalance(r, least, rounding, primal, gap):
+    """The same of two classes, of which the one has costs that add up to ``least``."""
+    rho = abs(r) * (1.0 + 4.0 * UNIT) + rounding.r
+    return imbalance(rho, least, rounding, False, primal, gap)
 
 
 def sum_of(proofs: Sequence[Certificate], problem: str) -> Certificate:

@@ -26,12 +26,12 @@ SINGLE_REPAIR_SHARE = 1e-6
 def repair(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     """Multipliers inside the box with Σ α_i y_i = 0, as close to ``alpha`` as is cheap."""
     out = np.array(alpha, dtype=np.float64)
-    _repair(out, problem.cap, problem.y, bool(problem.bias))
+    repair_in_place(out, problem.cap, problem.y, bool(problem.bias))
     return out
 
 
 @njit(cache=True, nogil=True)
-def _repair(alpha, cap, y, balance):
+def repair_in_place(alpha, cap, y, balance):
     """All passes in one call; ``repair_parts`` asks for the same, one by one."""
     r, plus, minus, free = shift(alpha, cap, y, 0.0)
     if not balance:

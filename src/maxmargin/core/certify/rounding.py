@@ -30,6 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 UNIT = 2.0**-53
 SMALLEST = 2.0**-1074
@@ -73,6 +74,7 @@ class Blur(NamedTuple):
     base: float
 
 
+@register_jitable
 def gamma(n: float) -> float:
     """γ_n; ∞ where so many roundings leave no digit."""
     return n * UNIT / (1.0 - n * UNIT) if n * UNIT < 0.5 else np.inf
@@ -110,6 +112,7 @@ def squared_norms(w, v):
     return square, other, math.sqrt(apart), some_w, some_v
 
 
+@register_jitable
 def score_blur(w: np.ndarray, lengths: np.ndarray) -> Blur:
     """Of z = 1 − y(w·x + b) in float64; ``lengths``: ‖x‖ of every row.
 
@@ -119,11 +122,13 @@ def score_blur(w: np.ndarray, lengths: np.ndarray) -> Blur:
     return Blur(lengths, SPARE * gamma(terms) * length_above(w), 4.0 * UNIT + terms * SMALLEST)
 
 
+@register_jitable
 def squared_length_error(length: float, off: float) -> float:
     """How much larger ‖v‖² may be if v is off by no more than ``off``."""
     return off * (2.0 * length + off)
 
 
+@register_jitable
 def imbalance(
     rho: float, least: float, bounds: Rounding, several: bool, primal: float, gap: float
 ) -> float:

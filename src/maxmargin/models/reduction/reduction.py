@@ -21,7 +21,7 @@ from ..validation import (
     check_training,
     check_weights,
 )
-from .fit_many import fit_many
+from .fit_all import fit_all
 
 UNDECIDED = -1
 
@@ -52,7 +52,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
             check_base(self)
             _check_label(self.unknown)
             jobs = self._jobs(X, y, sample_weight)
-            self.estimators_ = fit_many(type(self).__name__, jobs, self.n_jobs, self.verbose)
+            self.estimators_ = fit_all(type(self).__name__, jobs, self.n_jobs, self.verbose)
         return self
 
     def _jobs(self, X, y, sample_weight) -> dict[str, Callable]:

@@ -19,7 +19,7 @@ from sklearn import get_config
 from ...core.solve.threads import one_blas_thread
 from ..captured_warnings import CapturedWarning, listening
 from ..deadline import in_context, time_left
-from ..reduction.fit_many import interrupts, named, repeat
+from ..reduction.fit_all import interrupts, named, repeat
 
 # How often the main thread looks whether Ctrl-C was pressed, in seconds.
 INTERRUPT_POLL_SECONDS = 0.1

@@ -21,7 +21,7 @@ from sklearn.base import clone, is_classifier
 
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
-from ..reduction.fit_many import interrupts
+from ..reduction.fit_all import interrupts
 from ..svm.linear_svm import LinearSVM
 from ..validation import check_weights
 from .checked_data import CheckedData, checked

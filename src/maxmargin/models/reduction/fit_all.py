@@ -28,7 +28,7 @@ from ..deadline import in_context
 MAX_NAMED_FITS = 3
 
 
-def fit_many(who: str, jobs: Mapping[str, Callable], n_jobs: int | None, verbose: int) -> list:
+def fit_all(who: str, jobs: Mapping[str, Callable], n_jobs: int | None, verbose: int) -> list:
     """The result of every job, in order; the names of the jobs go into warnings and errors.
 
     An error, or Ctrl-C, cancels the jobs that have not begun.  Those that run in other
