@@ -161,13 +161,14 @@ class Tables(Subject):
         MemoryRows(read_labelled(path, None, None, None), Choices())
 
     def _in_pieces(self, path: Path) -> None:
+        from maxmargin.parts.files.form import FileOptions
         from maxmargin.parts.files.preparation import Choices
         from maxmargin.parts.stream.memory_limit import parse_memory
         from maxmargin.parts.stream.progress import StreamProgress
         from maxmargin.parts.stream.table_files import open_files
 
         limit = parse_memory("600MB")
-        opened = open_files(path, None, None, None, Choices(), limit, StreamProgress(0), 0)
+        opened = open_files(FileOptions(path), Choices(), limit, StreamProgress(0), 0)
         for _ in opened.source.chunks(limit.read):
             pass
 

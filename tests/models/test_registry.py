@@ -19,6 +19,7 @@ from maxmargin.core.certify.mistakes import PerceptronCertificate
 from maxmargin.models.registry import ESTIMATORS, METHODS, Home, Method, estimator_class
 from maxmargin.models.stored import LINEAR
 from maxmargin.models.validation import check_rows, check_training
+from maxmargin.parts.files.form import FileOptions
 from maxmargin.parts.files.preparation import Choices
 from maxmargin.parts.files.training import label_table
 
@@ -99,7 +100,9 @@ def test_what_it_does_not_support_is_refused_in_words(toy, tmp_path, monkeypatch
     with pytest.raises(TypeError, match="got NearestMean"):
         mm.fit_stream(toy(), [(X, y)])
     with pytest.raises(ValueError, match="nearest-mean needs all rows in memory"):
-        fit_files("none.csv", Plan("nearest-mean"), Choices(), "50MB", tmp_path / "resume")
+        fit_files(
+            FileOptions("none.csv"), Plan("nearest-mean"), Choices(), "50MB", tmp_path / "resume"
+        )
     monkeypatch.delattr(toy, "_stored")
     with pytest.raises(mm.NotStorableError, match="does not declare what a model file keeps"):
         mm.save(toy().fit(X, y), tmp_path / "m.maxmargin")

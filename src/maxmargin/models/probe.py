@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -144,10 +144,10 @@ def probe(
         rest, aside = held_out(labels, TEST_SHARE, rng)
         X_test, y_test = take(X, aside), labels[aside]
         X, labels = take(X, rest), labels[rest]
-    settings = {"tol": tol, "device": device}
     judged = Judge(X_test, as_numpy(y_test) if is_tensor(y_test) else np.asarray(y_test))
     run = {"dino": _dino, "clip": _clip, "mteb": _mteb}[protocol]
-    return run(X, labels, judged, settings, tol_choice, rng, began)
+    settings = {"tol": tol, "device": device}
+    return run(_Task(X, labels, judged, settings, tol_choice, rng, began))
 
 
 class Judge:
@@ -201,23 +201,33 @@ def take(X: Any, index: np.ndarray) -> Any:
     return X[torch.from_numpy(index).to(X.device)]
 
 
-def _search(X, y, Cs, settings, tol_choice, rng) -> LogisticRegressionCV:
+class _Task(NamedTuple):
+    """What a protocol is run on, and with."""
+
+    X: Any
+    y: np.ndarray
+    judged: Judge
+    settings: dict[str, Any]
+    tol_choice: float
+    rng: np.random.Generator
+    began: float
+
+
+def _dino(task: _Task) -> ProbeResult:
     """The fit to all rows with the C that a tenth of them chose."""
-    split = held_out(y, CHOICE_SHARE, rng)
-    return LogisticRegressionCV(Cs, cv=[split], tol_cv=tol_choice, **settings).fit(X, y)
-
-
-def _dino(X, y, judged: Judge, settings, tol_choice, rng, began) -> ProbeResult:
-    search = _search(X, y, DINO_CS, settings, tol_choice, rng)
+    split = held_out(task.y, CHOICE_SHARE, task.rng)
+    search = LogisticRegressionCV(DINO_CS, cv=[split], tol_cv=task.tol_choice, **task.settings)
+    search.fit(task.X, task.y)
     return ProbeResult(
-        "dino", search.plain(), search.C_, **judged.tell(search), Cs=search.Cs_,
+        "dino", search.plain(), search.C_, **task.judged.tell(search), Cs=search.Cs_,
         choice_accuracy=search.scores_[0], gaps=search.cv_results_["max_relative_gap"],
-        seconds=time.perf_counter() - began,
+        seconds=time.perf_counter() - task.began,
     )  # fmt: skip
 
 
-def _clip(X, y, judged: Judge, settings, tol_choice, rng, began) -> ProbeResult:
+def _clip(task: _Task) -> ProbeResult:
     """The grid is refined around its best point; every value is fitted once."""
+    X, y, judged, settings, tol_choice, rng, began = task
     split = held_out(y, CHOICE_SHARE, rng)
     powers, step = CLIP_POWERS, 2.0
     known: dict[float, tuple[float, float]] = {}
@@ -244,8 +254,9 @@ def _clip(X, y, judged: Judge, settings, tol_choice, rng, began) -> ProbeResult:
     )  # fmt: skip
 
 
-def _mteb(X, y, judged: Judge, settings, tol_choice, rng, began) -> ProbeResult:
+def _mteb(task: _Task) -> ProbeResult:
     """The last experiment's model is the one kept."""
+    X, y, judged, settings, _, rng, began = task
     told = []
     for _ in range(MTEB_EXPERIMENTS):
         some = few_of_each(y, MTEB_ROWS, rng)

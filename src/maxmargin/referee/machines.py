@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,16 +31,34 @@ class HingePoint:
     gamma: list[Fraction]
 
 
-def _two_class_case(rows, gram, positive, cost, squared, bias, w, b, alpha) -> HingePoint:
+class HingeRows(NamedTuple):
+    """What all problems of a model share: rows or their Gram matrix, costs, loss and bias."""
+
+    rows: Any
+    gram: Any
+    cost: list[Fraction]
+    squared: bool
+    free_bias: bool
+
+    def some(self, which: list[int]) -> HingeRows:
+        rows = None if self.rows is None else [self.rows[i] for i in which]
+        gram = None if self.gram is None else [[self.gram[i][j] for j in which] for i in which]
+        return self._replace(rows=rows, gram=gram, cost=[self.cost[i] for i in which])
+
+    def problem(self, k: int, demands: list[Demand], cost: list[Fraction]) -> HingeProblem:
+        return HingeProblem(k, demands, cost, self.rows, self.gram, self.squared, self.free_bias)
+
+
+def _two_class_case(own: HingeRows, positive, w, b, alpha) -> HingePoint:
     demands = [Demand(i, int(up), int(not up), i) for i, up in enumerate(positive)]
-    problem = HingeProblem(2, demands, cost, rows, gram, squared, bias == "free")
+    problem = own.problem(2, demands, own.cost)
     gamma = rationals(alpha)
     weights = (
         hinge.expanded(problem, hinge.combined(problem, gamma))
         if w is None
         else hinge.explicit(problem, {1: w})
     )
-    return HingePoint(problem, weights, [ZERO, Fraction(b) if bias == "free" else ZERO], gamma)
+    return HingePoint(problem, weights, [ZERO, Fraction(b) if own.free_bias else ZERO], gamma)
 
 
 def _bias(model) -> str:
@@ -57,23 +75,20 @@ def _svm_cases(model, X, codes, weight) -> list[HingePoint]:
     rows: Any = None if kernel else matrix(X)
     K: Any = gram(X, model) if kernel else None
     bias, squared = _bias(model), getattr(model, "loss", "hinge") == "squared_hinge"
-    cost = costs(model.C, weight)
     W: Any = None if kernel else matrix(model.coef_)
     intercept = rationals(model.intercept_)
     if bias == "penalized":  # a column of ones, whose weight is the bias
         rows = [[*row, Fraction(1)] for row in rows]
         W = [[*w, b] for w, b in zip(W, intercept, strict=True)]
+    everything = HingeRows(rows, K, costs(model.C, weight), squared, bias == "free")
     if k > 2 and model.multiclass in ("max", "sum"):
-        return [_joint_case(model, rows, K, codes, cost, squared, bias, W, intercept)]
+        return [_joint_case(model, everything, codes, W, intercept)]
     machines = _machines(model, codes)
     alpha = _multipliers(model, (len(codes), len(machines)))
     cases = []
     for q, (some, positive) in enumerate(machines):
-        part = None if rows is None else [rows[i] for i in some]
-        small = None if K is None else [[K[i][j] for j in some] for i in some]
-        c, w = [cost[i] for i in some], None if kernel else W[q]
-        given = part, small, positive, c, squared, bias
-        cases.append(_two_class_case(*given, w, intercept[q], alpha[some, q]))
+        w, own = None if kernel else W[q], everything.some(some)
+        cases.append(_two_class_case(own, positive, w, intercept[q], alpha[some, q]))
     return cases
 
 
@@ -97,25 +112,25 @@ def _machines(model, codes) -> list[tuple[list[int], list[bool]]]:
     return found
 
 
-def _joint_case(model, rows, K, codes, cost, squared, bias, W, intercept) -> HingePoint:
+def _joint_case(model, own: HingeRows, codes, W, intercept) -> HingePoint:
     k = len(model.classes_)
     beta = matrix(_multipliers(model, (len(codes), k)))
     demands, groups, gamma = [], [], []
     for i, y in enumerate(codes):
         if model.multiclass == "max":
-            groups.append(cost[i])
+            groups.append(own.cost[i])
         for c in (c for c in range(k) if c != y):
             if model.multiclass == "sum":
-                groups.append(cost[i])
+                groups.append(own.cost[i])
             demands.append(Demand(i, y, c, len(groups) - 1))
             gamma.append(beta[i][c])
-    problem = HingeProblem(k, demands, groups, rows, K, squared, bias == "free")
+    problem = own.problem(k, demands, groups)
     weights = (
         hinge.expanded(problem, hinge.combined(problem, gamma))
         if W is None
         else hinge.explicit(problem, dict(enumerate(W)))
     )
-    return HingePoint(problem, weights, intercept if bias == "free" else [ZERO] * k, gamma)
+    return HingePoint(problem, weights, intercept if own.free_bias else [ZERO] * k, gamma)
 
 
 def svm(model, X, y, sample_weight, slack, seconds) -> Report:
@@ -185,10 +200,8 @@ def pairwise(model, X, y, sample_weight, slack, seconds) -> Report:
         [a - b for a, b in zip(rows[u], rows[v], strict=True)]
         for u, v in zip(winner, loser, strict=True)
     ]
-    case = _two_class_case(
-        gaps, None, [True] * len(gaps), costs(model.C, each), False, "none",
-        rationals(model.coef_), 0.0, model.alpha_,
-    )  # fmt: skip
+    own = HingeRows(gaps, None, costs(model.C, each), squared=False, free_bias=False)
+    case = _two_class_case(own, [True] * len(gaps), rationals(model.coef_), 0.0, model.alpha_)
     return _judge_hinge(model, [case], slack, seconds)
 
 

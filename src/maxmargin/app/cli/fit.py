@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -51,7 +51,7 @@ from .output import page_of, write_fit
 from .run import check_named, print_json, reading, said_of
 
 if TYPE_CHECKING:
-    from ...parts.files.form import FileForm
+    from ...parts.files.form import FileOptions
 
 
 def fit(
@@ -115,6 +115,7 @@ def fit(
     130 interrupted.
     """
     from ...models.calibration.costs import read_costs
+    from ...parts.files.form import FileOptions
     from ...parts.files.preparation import Choices
     from ..workflow.budget import parse_budget
     from ..workflow.plan import Plan
@@ -143,7 +144,8 @@ def fit(
     page = page_of(out, report, no_report, files.read() | {"the costs": costs})
     small = memory is not None and not resume and not holdout and _fits_easily(files, memory)
     if (memory is not None or resume) and not small:
-        fitted = _in_pieces(files, plan, choices, holdout, memory, resume, out)
+        _refuse_in_pieces(files, holdout, memory)
+        fitted = _in_pieces(files, plan, choices, memory, resume, out)
     else:
         fitted = _in_memory(files, demo, plan, choices, holdout, reading(as_json))
         if small:
@@ -169,22 +171,6 @@ BYTES_IN_MEMORY = 40
 BALANCED = "balanced"
 
 
-class FileOptions(NamedTuple):
-    """What was said about files."""
-
-    data: str | None
-    target: str | None
-    weights: str | None
-    format: FileForm
-    test: str | None
-
-    def read(self) -> dict[str, str | None]:
-        """The files that are read; of X.npy labels and weights are files, too."""
-        own = self.data is not None and self.data.endswith(".npy")
-        beside = {"the labels": self.target, "the weights": self.weights} if own else {}
-        return {"the data": self.data, "the test data": self.test, **beside}
-
-
 def _fits_easily(files: FileOptions, memory: str) -> bool:
     """Whether a text file is so small that it can be read at once within the limit."""
     from ...parts.files.source import find_source
@@ -199,6 +185,7 @@ def _fits_easily(files: FileOptions, memory: str) -> bool:
 
 def _in_memory(files: FileOptions, demo: str, plan, choices, holdout: float, on_read):
     """All rows at once."""
+    from ...parts.files.form import as_form
     from ...parts.files.training import read_labelled, read_like
     from ..workflow.fit import fit_table, judge_table
     from .bundled import bundled
@@ -210,18 +197,23 @@ def _in_memory(files: FileOptions, demo: str, plan, choices, holdout: float, on_
     check_named(labelled, [*choices.drop, *choices.category, *choices.text, *choices.number])
     fitted = fit_table(labelled, plan, choices, holdout=holdout)
     if files.test is not None:
-        judge_table(fitted, read_like(files.test, fitted.model, files.format.format, on_read))
+        form = as_form(files.format)
+        judge_table(fitted, read_like(files.test, fitted.model, form.format, on_read))
     return fitted
 
 
-def _in_pieces(files: FileOptions, plan, choices, holdout: float, memory, resume: bool, out: Path):
-    """Some rows at a time; a fit that ends early says how to go on with it."""
+def _refuse_in_pieces(files: FileOptions, holdout: float, memory: str | None) -> None:
+    """Say what needs all rows at once, or more words."""
     if memory is None:
         raise ValueError("--resume goes with --memory, as in the fit that is to go on.")
     if files.data is None:
         raise ValueError("--memory is for files of your own: name one, or a folder of them.")
     if holdout:
         raise ValueError("--holdout needs all rows in memory. Give --test a file of its own.")
+
+
+def _in_pieces(files: FileOptions, plan, choices, memory, resume: bool, out: Path):
+    """Some rows at a time; a fit that ends early says how to go on with it."""
     from ...parts.files.atomic import is_special
     from ...parts.files.readers import BadData
     from ..workflow.fit import fit_files
@@ -231,10 +223,7 @@ def _in_pieces(files: FileOptions, plan, choices, holdout: float, memory, resume
     kept = out.with_name(out.name + ".resume")
     try:
         with cautiously():  # Ctrl-C must leave time to remove the cache
-            return fit_files(
-                files.data, plan, choices, memory, kept, resume,
-                files.target, files.weights, files.format, files.test,
-            )  # fmt: skip
+            return fit_files(files, plan, choices, memory, kept, resume)
     except KeyboardInterrupt:
         if kept.exists():
             typer.echo(

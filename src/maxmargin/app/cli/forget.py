@@ -39,6 +39,7 @@ def forget(
 
     Exit code: 0 forgotten and proved, 1 not proved, 2 bad input.
     """
+    from ...parts.files.form import FileOptions
     from ...parts.files.model import with_columns
     from ..store.files import load, save
     from ..workflow.fit import is_proved
@@ -49,7 +50,8 @@ def forget(
     fitted = with_columns(load(model))
     if target is not None and fitted.is_table:
         raise ValueError(f"The model knows its target, {fitted.target!r}: leave --target out.")
-    found = forget_rows(fitted, data, parse_rows(rows), target, format, reading(as_json))
+    files = FileOptions(data, target, format=format)
+    found = forget_rows(fitted, files, parse_rows(rows), reading(as_json))
     with cautiously(place):
         save(found.model, place)
     proved = is_proved(found.model.model)

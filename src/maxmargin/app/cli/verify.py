@@ -40,6 +40,7 @@ def verify(
 
     Exit code: 0 the claim holds, 1 it does not, 2 bad input.
     """
+    from ...parts.files.form import FileOptions
     from ...parts.files.model import with_columns
     from ..store.files import load
     from ..workflow.verify import verify_file
@@ -51,7 +52,8 @@ def verify(
     if memory is None and "streamed" in fitted.summary:
         memory = fitted.summary["streamed"]["memory"]
     claim = tol if tol is not None else float(getattr(estimator, "tol", None) or 1e-6)
-    seen = verify_file(fitted, data, claim, memory, target, format, reading(as_json))
+    files = FileOptions(data, target, format=format)
+    seen = verify_file(fitted, files, claim, memory, reading(as_json))
     result = {
         "data": seen.name,
         "rows": seen.rows,

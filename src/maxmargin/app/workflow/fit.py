@@ -14,12 +14,12 @@ from ...models.calibration.error_estimate import ErrorEstimate
 from ...models.compiling import compile_seconds
 from ...models.deadline import OutOfTimeError, deadline
 from ...parts.files.columns import UnexpectedValues
-from ...parts.files.form import FileForm, as_form
+from ...parts.files.form import FileOptions, as_form
 from ...parts.files.model import TableModel
 from ...parts.files.preparation import Choices
 from ...parts.files.training import Labelled
 from .budget import work_within
-from .judge import Errors, LeftOut, judge
+from .judge import Errors, LeftOutErrors, judge
 from .plan import Plan
 from .rows import MemoryRows, TrainingRows, counted_classes
 from .tuning import Tuning, tune
@@ -47,7 +47,7 @@ class Fitted:
     X: Any
     tuning: Tuning | None
     training: Errors
-    left_out: LeftOut
+    left_out: LeftOutErrors
     test: Errors | None
     proved: bool
     seconds: dict[str, float]
@@ -120,10 +120,8 @@ def judge_table(fitted: Fitted, test: Labelled) -> None:
 
 
 def fit_files(
-    data, plan: Plan, choices: Choices, memory, checkpoint: Path, resume: bool = False,
-    target: str | None = None, weights: str | None = None, format: str | FileForm | None = None,
-    test: str | None = None,
-) -> Fitted:  # fmt: skip
+    files: FileOptions, plan: Plan, choices: Choices, memory, checkpoint: Path, resume: bool = False
+) -> Fitted:
     """Fit ``plan``'s method to a file or a folder of files within ``memory``.
 
     ``checkpoint``: a folder, of which nothing is left when the fit ends well.
@@ -131,14 +129,13 @@ def fit_files(
     from .stream_rows import open_stream, refuse_unless_streamed, test_batches
 
     refuse_unless_streamed(plan, choices)
-    plan.check_weights(weights is not None)
+    plan.check_weights(files.weights is not None)
     began = time.perf_counter()
-    with open_stream(
-        data, target, weights, format, choices, memory, checkpoint, resume, plan.seed
-    ) as rows:
+    with open_stream(files, choices, memory, checkpoint, resume, plan.seed) as rows:
         result = fit_rows(rows, plan, began)
-    if test is not None:
-        result.judge(*test_batches(result.model, test, as_form(format).format, memory))
+    if files.test is not None:
+        form = as_form(files.format)
+        result.judge(*test_batches(result.model, files.test, form.format, memory))
     return result
 
 
@@ -186,10 +183,7 @@ def _fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
         C = 1.0
         if plan.tune:
             some = rows.tuning_rows(plan.seed)
-            tuning, estimator, warned = tune(
-                method, plan.parameters(left()), *some[:3], plan.folds, plan.seed, plan.threads,
-                plan.score,
-            )  # fmt: skip
+            tuning, estimator, warned = tune(plan, plan.parameters(left()), some)
             C = 1.0 if tuning is None else tuning.C
             notes += warned if rows.whole else [*warned, f"C was chosen on {some.which}"]
     tuned = time.perf_counter()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...parts.files.form import FileOptions
 from ...parts.files.model import TableModel
 from .rows import counted_classes
 
@@ -40,14 +41,12 @@ def parse_rows(text: str) -> list[int]:
 MAX_NAMED_ROWS = 10_000_000
 
 
-def forget_rows(
-    model: TableModel, data, rows: list[int], target=None, format=None, on_read=None
-) -> Forgotten:
+def forget_rows(model: TableModel, files: FileOptions, rows: list[int], on_read=None) -> Forgotten:
     """Forget rows of a file, counted from 1 as they stand in it; DATA must be that of the fit."""
     from ...models.forgetting.changed import without
     from .verify import training_rows
 
-    known = training_rows(model, data, target, format, on_read)
+    known = training_rows(model, files, on_read)
     X = model.features(known.rows)
     gone = _places(known, rows)
     old = model.model

@@ -88,7 +88,7 @@ def count_errors(predicted: np.ndarray, y: np.ndarray, classes=None) -> Errors:
     return Errors(len(y), int((predicted != y).sum()), table)
 
 
-class LeftOut(NamedTuple):
+class LeftOutErrors(NamedTuple):
     """The error on new rows as the training rows tell it, each judged by a model that had not seen
     it, and how many of each class were taken for which."""
 
@@ -96,12 +96,12 @@ class LeftOut(NamedTuple):
     table: np.ndarray | None = None
 
 
-def left_out(estimator, X, y, weight=None) -> LeftOut:
+def left_out(estimator, X, y, weight=None) -> LeftOutErrors:
     """By the answers that calibrated the estimator, or, of few rows and a C that was given, by
     leaving out each of them exactly."""
     known = getattr(estimator, "calibration_", None)
     if known is None:
-        return LeftOut()
+        return LeftOutErrors()
     soon = len(y) <= MAX_EXACT_ROWS and time_left() > 0.0
     if known.way == "approximate leave-one-out" and soon:
         exact = _exactly(estimator, X, y, weight)
@@ -109,10 +109,10 @@ def left_out(estimator, X, y, weight=None) -> LeftOut:
             return exact
     said = (known.scores > 0).astype(int) if known.scores.ndim == 1 else known.scores.argmax(axis=1)
     many = known.classes > MAX_CONFUSION_CLASSES or not known.rows
-    return LeftOut(known.error, None if many else _counts(known.codes, said, known.classes))
+    return LeftOutErrors(known.error, None if many else _counts(known.codes, said, known.classes))
 
 
-def _exactly(estimator, X, y, weight) -> LeftOut | None:
+def _exactly(estimator, X, y, weight) -> LeftOutErrors | None:
     from ...models.calibration.error_estimate import counted
     from ...models.left_out.leave_one_out import leave_one_out
 
@@ -121,7 +121,7 @@ def _exactly(estimator, X, y, weight) -> LeftOut | None:
     except ValueError:  # a class with one row, or a fit that was not proved
         return None
     table = count_errors(found.labels, y, estimator.classes_).table
-    return LeftOut(counted(found.labels != y, "leave-one-out"), table)
+    return LeftOutErrors(counted(found.labels != y, "leave-one-out"), table)
 
 
 def confusion(predicted: np.ndarray, y: np.ndarray, classes: np.ndarray) -> np.ndarray:

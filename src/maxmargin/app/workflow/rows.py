@@ -13,7 +13,7 @@ from ...parts.files.columns import UnexpectedValues
 from ...parts.files.learn import learn_matrix, learn_table
 from ...parts.files.preparation import Choices, MatrixPreparation
 from ...parts.files.training import Labelled, without_missing
-from .judge import Errors, LeftOut, count_errors, left_out
+from .judge import Errors, LeftOutErrors, count_errors, left_out
 from .tuning import fit_quietly
 
 
@@ -53,9 +53,9 @@ class TrainingRows(ABC):
     def errors(self, estimator) -> Errors:
         """Of the estimator, once it is fitted, on all rows."""
 
-    def left_out(self, estimator) -> LeftOut:
+    def left_out(self, estimator) -> LeftOutErrors:
         """What these tell of the estimator on new rows."""
-        return LeftOut()
+        return LeftOutErrors()
 
     @abstractmethod
     def classes(self) -> list[list]:
@@ -106,7 +106,7 @@ class MemoryRows(TrainingRows):
         found = count_errors(estimator.predict(self.X), self.data.y, estimator.classes_)
         return replace(found, seen=True)
 
-    def left_out(self, estimator) -> LeftOut:
+    def left_out(self, estimator) -> LeftOutErrors:
         return left_out(estimator, self.X, self.data.y, self.data.weight)
 
     def classes(self) -> list[list]:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...parts.files.columns import UnexpectedValues
+from ...parts.files.form import FileOptions
 from ...parts.files.labels import labels_like
 from ...parts.files.model import TableModel
 from ...parts.files.preparation import Choices, MatrixPreparation
@@ -52,12 +53,11 @@ def refuse_unless_streamed(plan: Plan, choices: Choices) -> None:
 
 @contextmanager
 def open_stream(
-    data, target, weights, format, choices: Choices, memory, checkpoint: Path, resume: bool,
-    seed: int,
-) -> Iterator[StreamRows]:  # fmt: skip
+    files: FileOptions, choices: Choices, memory, checkpoint: Path, resume: bool, seed: int
+) -> Iterator[StreamRows]:
     """The rows of files, learned from in one pass and read into a cache in the next."""
     limit, progress = parse_memory(memory), StreamProgress()
-    opened = open_files(data, target, weights, format, choices, limit, progress, seed)
+    opened = open_files(files, choices, limit, progress, seed)
     with (
         WorkFolder(checkpoint, resume) as folder,
         reading(opened.source, limit, folder, progress, seed) as (rows, sample),

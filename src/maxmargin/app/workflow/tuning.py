@@ -5,13 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...models.deadline import OutOfTimeError
-from ...models.registry import Method
 from ...models.tune.stratified_folds import stratified_folds
+
+if TYPE_CHECKING:
+    from .plan import Plan
+    from .rows import TuningRows
 
 TUNING_CS = np.logspace(-3, 3, 13)
 # Values of X below which the fits of a fold are mostly Python, which threads cannot share.
@@ -55,24 +58,15 @@ class Tuning:
         }
 
 
-def tune(
-    method: Method,
-    given: dict,
-    X,
-    y,
-    weight,
-    folds: int,
-    seed: int,
-    threads: int | None = None,
-    score: str | None = None,
-) -> tuple[Tuning | None, Any, list[str]]:
+def tune(plan: Plan, given: dict, rows: TuningRows) -> tuple[Tuning | None, Any, list[str]]:
     """The C with the best score on held-out rows, the smallest of equals.
 
-    ``given``: parameters of the method's estimator.  ``threads`` is the most to use, None for one
-    a core.  ``score`` None: accuracy, or where a class is rare balanced accuracy, which does not
-    forget it.  Returns the model fitted with that C too, and its warnings; no choice and no model
-    where a deadline left no time for any C.
+    ``given``: parameters of the method's estimator.  ``plan.threads`` is the most to use, None for
+    one a core.  ``plan.score`` None: accuracy, or where a class is rare balanced accuracy, which
+    does not forget it.  Returns the model fitted with that C too, and its warnings; no choice and
+    no model where a deadline left no time for any C.
     """
+    X, y, weight, _ = rows
     classes, counts = np.unique(y, return_counts=True)
     fewest, rare = int(counts.min()), classes[counts.argmin()]
     if fewest < 2:
@@ -80,7 +74,7 @@ def tune(
             f"C cannot be chosen by cross-validation: the class {str(rare)!r} has one example "
             "only. Give C (--C 1), or more examples of the class, or leave it out."
         )
-    told = []
+    told, score = [], plan.score
     if score is None:
         score = "accuracy"
         if fewest * len(classes) < RARE_SHARE * len(y):
@@ -90,10 +84,11 @@ def tune(
                 "accuracy, in which every class counts the same (--score accuracy: by errors; "
                 "--weights balanced also fits so)"
             ]
-    splits = stratified_folds(y, min(folds, fewest), seed)
-    jobs = 1 if X.size < MIN_THREADED_VALUES else (threads or -1)
+    splits = stratified_folds(y, min(plan.folds, fewest), plan.seed)
+    jobs = 1 if X.size < MIN_THREADED_VALUES else (plan.threads or -1)
     scoring = None if score == "accuracy" else score
-    search = method.search_class()(Cs=TUNING_CS, cv=splits, n_jobs=jobs, scoring=scoring, **given)
+    search_class = plan.resolved.search_class()
+    search = search_class(Cs=TUNING_CS, cv=splits, n_jobs=jobs, scoring=scoring, **given)
     try:
         notes = fit_quietly(search, X, y, sample_weight=weight)
     except OutOfTimeError as late:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...parts.files.form import FileOptions, as_form
 from ...parts.files.model import TableModel
 from .judge import judge
 
@@ -32,13 +33,13 @@ class ClaimRows(NamedTuple):
 
 
 def verify_file(
-    model: TableModel, data, tol: float, memory=None, target=None, format=None, on_read=None
+    model: TableModel, files: FileOptions, tol: float, memory=None, on_read=None
 ) -> VerifiedData:
     """The claim of a model about a file; with ``memory`` about a folder of files, too."""
     rows = (
-        _in_memory(model, data, target, format, on_read)
+        _in_memory(model, files, on_read)
         if memory is None
-        else _in_pieces(model, data, memory, tol, target, format)
+        else _in_pieces(model, files, memory, tol)
     )
     claimed = model.model.certificate_
     if hasattr(claimed, "separates"):  # a perceptron claims a number of errors, no optimum
@@ -53,11 +54,11 @@ def verify_file(
     )
 
 
-def _in_memory(model: TableModel, data, target, format, on_read) -> ClaimRows:
+def _in_memory(model: TableModel, files: FileOptions, on_read) -> ClaimRows:
     """All rows at once."""
     from ...models.verify import verify
 
-    rows = training_rows(model, data, target, format, on_read)
+    rows = training_rows(model, files, on_read)
     X = model.features(rows.rows)
     return ClaimRows(
         rows.name, [(X, rows.y)],
@@ -65,14 +66,16 @@ def _in_memory(model: TableModel, data, target, format, on_read) -> ClaimRows:
     )  # fmt: skip
 
 
-def training_rows(model: TableModel, data, target=None, format=None, on_read=None) -> Labelled:
+def training_rows(model: TableModel, files: FileOptions, on_read=None) -> Labelled:
     """The rows of a file as the model was fitted to them."""
     from ...parts.files.tables import check_columns
     from ...parts.files.training import read_labelled, without_missing
     from .fit import split
 
-    own, weights = model.target if model.is_table else target, model.summary.get("weights")
-    rows = read_labelled(data, own, weights, model.form(format), on_read)
+    own, weights = model.target if model.is_table else files.target, model.summary.get("weights")
+    rows = read_labelled(
+        files.data, own, weights, model.form(as_form(files.format).format), on_read
+    )
     if model.is_table:
         check_columns(model.preparation.types(), rows.rows.schema.names, rows.name)
     if "holdout" in model.summary:  # the same rows are held out again
@@ -82,7 +85,7 @@ def training_rows(model: TableModel, data, target=None, format=None, on_read=Non
     return rows
 
 
-def _in_pieces(model: TableModel, data, memory, tol: float, target, format) -> ClaimRows:
+def _in_pieces(model: TableModel, files: FileOptions, memory, tol: float) -> ClaimRows:
     """Some rows at a time, within ``memory``."""
     from ...parts.files.prepared import Counted, Scaled
     from ...parts.stream.memory_limit import parse_memory
@@ -91,7 +94,8 @@ def _in_pieces(model: TableModel, data, memory, tol: float, target, format) -> C
     from .stream_rows import labelled_batches
 
     limit, weights = parse_memory(memory), model.summary.get("weights")
-    found, _ = like_training(model, data, format, weights, _drops(model), target)
+    form = as_form(files.format).format
+    found, _ = like_training(model, files.data, form, weights, _drops(model), files.target)
     scaled = not model.is_table and model.preparation.scale is not None
     source = Counted(Scaled(found, model.preparation) if scaled else found)
     return ClaimRows(

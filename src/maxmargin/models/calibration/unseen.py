@@ -142,7 +142,7 @@ def _linear_svm(model, X, codes, weight, some, units):
         X, bias = with_ones(X), False
     k = len(model.classes_)
     if k == 2 or model.multiclass in ("rest", "pairs"):
-        return _machines(model, LinearProducts(X), codes, c, F, bias, some, units)
+        return _machines(model, MachineRows(LinearProducts(X), F, c, bias), codes, some, units)
     if _too_large(X, some, k, bias):
         return None
     numbers = min((k - 1) * (X.shape[1] + bias), slopes.free_multipliers(model, c))
@@ -160,19 +160,32 @@ def _kernel_svm(model, X, codes, weight, some, units):
     c = costs(float(model.C), weight, len(codes))
     F = model._expansion.scores(model._expansion.prepare(X)) + model.intercept_
     gram = KernelProducts(X, model._expansion.points.kernel)
-    return _machines(model, gram, codes, c, F, True, some, units)
+    return _machines(model, MachineRows(gram, F, c, True), codes, some, units)
 
 
-def _machines(model, gram, codes, c, F, bias: bool, some, units):
+class MachineRows(NamedTuple):
+    """Two-class machines: products of their rows, scores of each, costs; are biases free."""
+
+    gram: Any
+    F: np.ndarray
+    c: np.ndarray
+    bias: bool
+
+    def one(self, rows, q: int) -> MachineRows:
+        return MachineRows(self.gram.part(rows), self.F[rows, q], self.c[rows], self.bias)
+
+
+def _machines(model, machines: MachineRows, codes, some, units):
     """One two-class machine after another; a row that is not its own changes nothing in it."""
-    out = F[some].copy()
+    out = machines.F[some].copy()
+    squared = getattr(model, "loss", "hinge") == "squared_hinge"
     for q, (rows, y) in enumerate(_questions(model, codes)):
         alpha = model.alpha_ if model.alpha_.ndim == 1 else model.alpha_[rows, q]
         whole = len(rows) == len(codes)
         mine = np.ones(len(some), dtype=bool) if whole else np.isin(some, rows)
         asked = some if whole else np.searchsorted(rows, some[mine])
         mass = None if units is None else units[rows]
-        found = _machine(model, gram.part(rows), F[rows, q], y, alpha, c[rows], bias, asked, mass)
+        found = _machine(machines.one(rows, q), squared, y, alpha, asked, mass)
         if found is None:
             return None
         out[mine, q] = found
@@ -193,9 +206,9 @@ def _questions(model, codes):
             yield rows, np.where(codes[rows] == a, 1.0, -1.0)
 
 
-def _machine(model, gram, f, y, alpha, c, bias: bool, some, units):
+def _machine(machine: MachineRows, squared: bool, y, alpha, some, units):
     """Scores of some rows without them; None where a factorisation would be too large."""
-    squared = getattr(model, "loss", "hinge") == "squared_hinge"
+    gram, f, c, bias = machine
     free = int(((alpha > 0) & (alpha < c)).sum()) if not squared else 0
     numbers = min(gram.width + bias, max(free, 1))
     if numbers > MAX_HELD_SHARE * len(y):

@@ -8,7 +8,7 @@ and proves it, is taken from the rows again.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -98,8 +98,20 @@ def _least_squares(model, data: DeviceData, alpha: float):
         slope, _ = _slopes(design, sums, W, offset, ridge)
         W = W + U @ (inverse * (U.T @ slope[:-1]))
     slope, loss = _slopes(design, sums, W, offset, ridge)
-    proof = _normal_equations(design, sums, W, offset, ridge, slope, loss, values, keep, data.price)
+    solved = _Solved(W, ridge, slope, loss, values, keep)
+    proof = _normal_equations(design, sums, solved, data.price)
     return W, offset - design.mu @ W, proof
+
+
+class _Solved(NamedTuple):
+    """The weights, minus the gradient and the loss there, and eigenvalues of G, with those kept."""
+
+    W: torch.Tensor
+    ridge: float
+    slope: torch.Tensor
+    loss: float
+    values: torch.Tensor
+    keep: torch.Tensor
 
 
 def _slopes(design: TorchDesign, sums: TargetSums, W, offset, ridge: float):
@@ -119,9 +131,10 @@ def _slopes(design: TorchDesign, sums: TargetSums, W, offset, ridge: float):
 
 
 def _normal_equations(
-    design, sums, W, offset, ridge, slope, loss, values, keep, price: float
+    design: TorchDesign, sums: TargetSums, solved: _Solved, price: float
 ) -> NormalEquations:
     """The certificate: the gradient relative to features and targets, and what it leaves."""
+    W, ridge, slope, loss, values, keep = solved
     n, d = design.shape
     centred = sums.squares - float((sums.total**2).sum()) / design.mass
     free = bool(design.centred)

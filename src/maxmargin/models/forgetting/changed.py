@@ -7,7 +7,7 @@ to the tolerance of the fit.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -39,14 +39,18 @@ def without(model: Any, rows, X: MatrixLike, y: ArrayLike, sample_weight=None) -
     return new
 
 
-def with_rows(
-    model: Any, X_new, y_new, X: MatrixLike, y: ArrayLike, sample_weight=None, new_weight=None
-) -> Any:
+class NewRows(NamedTuple):
+    X: Any
+    y: Any
+    weight: Any = None
+
+
+def with_rows(model: Any, new: NewRows, X: MatrixLike, y: ArrayLike, sample_weight=None) -> Any:
     """A model of the same data and some more rows, of classes that it knows."""
     _check_kind(model)
     X, codes, *_ = data_of_fit(model, X, y, sample_weight)
-    more, new_codes, _ = check_known(_without_class_weight(model), X_new, y_new, None)
-    one, two = check_sample_weight(X, sample_weight), check_sample_weight(more, new_weight)
+    more, new_codes, _ = check_known(_without_class_weight(model), new.X, new.y, None)
+    one, two = check_sample_weight(X, sample_weight), check_sample_weight(more, new.weight)
     weight = None
     if one is not None or two is not None:
         one = np.ones(len(codes)) if one is None else one

@@ -32,6 +32,6 @@ class ForgettingMixin:
         new_weight: ArrayLike | None = None,
     ) -> Any:
         """The model of X and y, the data of the fit, and of some rows more."""
-        from .changed import with_rows
+        from .changed import NewRows, with_rows
 
-        return with_rows(self, X_new, y_new, X, y, sample_weight, new_weight)
+        return with_rows(self, NewRows(X_new, y_new, new_weight), X, y, sample_weight)

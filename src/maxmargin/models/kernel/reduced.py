@@ -34,11 +34,8 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
     for q, (problem, some) in enumerate(questions(model, codes, whole, part)):
         start = dual_point(repair(problem, model.alpha_[some, q])) if warm else None
         solution = solve_kernel(problem, monitor, model.cache_mb, start)
-        certificate = solution.certificate
-        _, b, alpha = solution.point
-        norm = float(alpha * problem.y @ solution.scores)
-        machines.add(problem, some, alpha, solution.scores, b, norm, certificate)
-        machines.end(solution.ending)
+        norm = float(solution.point.alpha * problem.y @ solution.scores)
+        machines.add(problem, some, solution, norm)
     machines.keep(model)
     note(model, solution._replace(n_iter=max(1, monitor.n_iter)), together(model, machines.parts))
     return machines.ending

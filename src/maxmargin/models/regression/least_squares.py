@@ -194,8 +194,8 @@ class LeastSquaresClassifier(
             found = least_squares(design, targets, offset, alpha * unit * unit, length, factors)
             W, self.intercept_, moved = with_bias(design, found.W, found.offset, length)
             self.alpha_, self.coef_ = alpha, np.ascontiguousarray(W.T) * unit
-            slopes = None if moved else found.slopes
-            self.certificate_ = self._certify(design, targets, W, found, slopes, length, unit)
+            found = found._replace(W=W, slopes=None if moved else found.slopes)
+            self.certificate_ = self._certify(design, targets, found, length, unit)
         return design.unit() if unit == 1.0 else unit
 
     def _pose(self, X, codes, weight):
@@ -206,8 +206,8 @@ class LeastSquaresClassifier(
         about = 0.0 if offset is None else offset
         return design, targets, offset, targets.length(weight, about) or 1.0
 
-    def _certify(self, design, targets, W, found, slopes, length, unit) -> NormalEquations:
-        offset: np.ndarray | None = found.offset
+    def _certify(self, design, targets, found: RidgeWeights, length, unit) -> NormalEquations:
+        W, offset, slopes = found.W, found.offset, found.slopes
         off: np.ndarray | float = 0.0
         if offset is not None:
             offset, off = offset_of(design, W, self.intercept_)
@@ -274,9 +274,8 @@ class LeastSquaresClassifier(
             if unit != 1.0:
                 design, targets, offset, length = self._pose(unit * X, codes, weight)
             system = describe(design, bool(self.fit_intercept), self.alpha_ * unit * unit)
-            W = self.coef_.T / unit
-            found = RidgeWeights(W, offset, system)
-            return self._certify(design, targets, W, found, None, length, unit)
+            found = RidgeWeights(self.coef_.T / unit, offset, system)
+            return self._certify(design, targets, found, length, unit)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Scores W x + b, (n, k), aiming at 1 for the class and 0 for the others; with two

@@ -68,16 +68,17 @@ class Machines:
         self.parts: list[Certificate] = []
         self.ending = Ending.REACHED
 
-    def add(self, problem: Problem, some, alpha, f, b: float, norm: float, certificate) -> None:
-        """One more machine: multipliers, scores w·x without the bias, b, ‖w‖² and its proof."""
-        q = len(self.parts)
-        self.intercept[q], self.alpha[some, q], self.norm[q] = b, alpha, norm
-        z = np.where(problem.c > 0, 1.0 - problem.y * (f + b), -np.inf)
+    def add(self, problem: Problem, some, solution, norm: float) -> None:
+        """One more machine: its point, scores w·x without the bias and proof, and ‖w‖²."""
+        q, b = len(self.parts), solution.point.b
+        self.intercept[q], self.alpha[some, q], self.norm[q] = b, solution.point.alpha, norm
+        z = np.where(problem.c > 0, 1.0 - problem.y * (solution.scores + b), -np.inf)
         self.slack[some] += np.maximum(0.0, z)
         self.worst[some] = np.maximum(self.worst[some], z)
-        self.parts.append(certificate)
+        self.parts.append(solution.certificate)
+        self._end(solution.ending)
 
-    def end(self, ending: Ending) -> None:
+    def _end(self, ending: Ending) -> None:
         """Note how a machine ended; the first that fell short speaks for all."""
         if ending is Ending.INTERRUPTED:
             raise KeyboardInterrupt  # the other classifiers do not exist yet
@@ -105,11 +106,8 @@ def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
         if warm:
             start = Point(model.coef_[q], float(model.intercept_[q]), model.alpha_[some, q])
         solution = solve(problem, monitor, model.solver, start)
-        certificate = solution.certificate
-        w, b, alpha = solution.point
-        coef[q] = w
-        machines.add(problem, some, alpha, solution.scores, b, float(w @ w), certificate)
-        machines.end(solution.ending)
+        w = coef[q] = solution.point.w
+        machines.add(problem, some, solution, float(w @ w))
     model.coef_ = coef
     machines.keep(model)
     note(model, solution._replace(n_iter=max(1, monitor.n_iter)), together(model, machines.parts))

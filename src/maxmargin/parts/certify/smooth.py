@@ -47,15 +47,23 @@ class Mend(NamedTuple):
     mixed: np.ndarray
 
 
+class SmoothClaim(NamedTuple):
+    """Weights and biases, the biases ``at`` which multipliers are taken, how they are mended, and a
+    place among the data, which may be far from the origin."""
+
+    W: np.ndarray
+    b: np.ndarray
+    at: np.ndarray
+    mend: Mend
+    place: np.ndarray
+
+
 def certify_smooth(
     parts: Parts, asked: Asked, W: np.ndarray, b: np.ndarray, tol: float, place: np.ndarray
 ) -> tuple[np.ndarray, Certificate]:
-    """The best biases for W near b, and the certificate of both.
-
-    ``place``: one among the data, which may be far from the origin.
-    """
+    """The best biases for W near b, and the certificate of both."""
     b, mend = _settle(parts, asked, W, np.array(b, dtype=np.float64), tol)
-    return b, _certify(parts, asked, W, b, b, mend, place, tol)
+    return b, _certify(parts, asked, SmoothClaim(W, b, b, mend, place), tol)
 
 
 def recertify_smooth(
@@ -63,21 +71,22 @@ def recertify_smooth(
 ) -> Certificate:
     """The certificate of W and b themselves, with the multipliers of the best biases near b."""
     b = np.array(b, dtype=np.float64)
-    return _certify(parts, asked, W, b, *_settle(parts, asked, W, b, tol), place, tol)
+    return _certify(parts, asked, SmoothClaim(W, b, *_settle(parts, asked, W, b, tol), place), tol)
 
 
-def _certify(parts: Parts, asked: Asked, W, b, at, mend: Mend, place, tol: float) -> Certificate:
+def _certify(parts: Parts, asked: Asked, claim: SmoothClaim, tol: float) -> Certificate:
     """Primal of (W, b), dual of the multipliers of (W, at), mended."""
-    place = place if asked.bias else np.zeros_like(place)
+    W, b = claim.W, claim.b
+    if not asked.bias:
+        claim = claim._replace(place=np.zeros_like(claim.place))
 
     def prove(sharp: bool) -> Certificate:
         method = method_of(parts, sharp)
         if asked.k == 2:
-            told = W[0], float(b[0]), float(at[0]), mend.scale, asked, place, sharp
-            found = parts.total(_two, *told)
+            found = parts.total(_two, asked, claim, sharp)
             about = two_class_summary(Logistic(), asked.bias, found.rows, W.shape[1], False)
             return conclude_smooth(found, W[0], b, asked.bias, about, method)
-        found = parts.total(_many, W, b, at, mend, asked, place, sharp)
+        found = parts.total(_many, asked, claim, sharp)
         about = summary(Softmax(), asked.k, asked.bias, found.rows, W.shape[1])
         return conclude_smooth(found, W, b, asked.bias, about, method)
 
@@ -139,20 +148,21 @@ def _slices(block: Block, problem) -> Iterator[tuple]:
         yield block.X[part].astype(np.float64), problem.y[part], problem.c[part]
 
 
-def _two(block: Block, state, w, b, at, scale, asked: Asked, place, sharp: bool):
+def _two(block: Block, state, asked: Asked, claim: SmoothClaim, sharp: bool):
     problem = pose(block, asked)
     assert isinstance(problem, Problem)
+    w, scale = claim.W[0], claim.mend.scale
     f = scores(problem.rows, w)
-    alpha = problem.c * expit(-problem.y * (f + at)) * np.where(problem.y > 0, scale[1], scale[0])
-    return state, tally(problem, w, b, alpha, f, place, sharp)
+    p = expit(-problem.y * (f + float(claim.at[0])))
+    alpha = problem.c * p * np.where(problem.y > 0, scale[1], scale[0])
+    return state, tally(problem, w, float(claim.b[0]), alpha, f, claim.place, sharp)
 
 
-def _many(block: Block, state, W, b, at, mend: Mend, asked: Asked, place, sharp: bool):
+def _many(block: Block, state, asked: Asked, claim: SmoothClaim, sharp: bool):
     """The tally of k classes; ``sharp``: scores and W_α in twice the digits, about ``place``."""
     problem = pose(block, asked)
     assert isinstance(problem, MulticlassProblem)
-    total = _SoftmaxTally(problem, W, b, at, mend)
-    first = 0
+    total, place, first = _SoftmaxTally(problem, claim), claim.place, 0
     for X, y, c in _slices(block, problem):
         part = slice(first, first + len(y))
         first += len(y)
@@ -163,9 +173,10 @@ def _many(block: Block, state, W, b, at, mend: Mend, asked: Asked, place, sharp:
 class _SoftmaxTally:
     """Sums over the rows of a part, some at a time."""
 
-    def __init__(self, problem: MulticlassProblem, W, b, at, mend: Mend):
-        self.problem, self.W, self.b, self.at, self.mend = problem, W, b, at, mend
-        self.W_alpha, self.r = np.zeros_like(W), np.zeros(problem.k)
+    def __init__(self, problem: MulticlassProblem, claim: SmoothClaim):
+        self.problem = problem
+        self.W, self.b, self.at, self.mend, _ = claim
+        self.W_alpha, self.r = np.zeros_like(claim.W), np.zeros(problem.k)
         self.loss, self.conjugate, self.mass, self.free = 0.0, 0.0, 0.0, 0.0
         self.loss_error, self.conjugate_error, self.pulled, self.lost = 0.0, 0.0, 0.0, 0.0
         self.swing, self.reach = 0.0, 0.0

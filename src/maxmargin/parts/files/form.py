@@ -10,6 +10,7 @@ import csv
 import re
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 # What people and programs write where they know nothing.
 MISSING_WORDS = (
@@ -37,6 +38,22 @@ class FileForm:
     names: tuple[str, ...] = ()
     known: frozenset[str] = frozenset()
     target: str = ""
+
+
+class FileOptions(NamedTuple):
+    """What was said about files: of X.npy target and weights are files, else names of columns."""
+
+    data: Any  # a path, a pattern, a folder
+    target: str | None = None
+    weights: str | None = None
+    format: str | FileForm | None = None
+    test: str | None = None
+
+    def read(self) -> dict[str, str | None]:
+        """The files that are read."""
+        own = self.data is not None and self.data.endswith(".npy")
+        beside = {"the labels": self.target, "the weights": self.weights} if own else {}
+        return {"the data": self.data, "the test data": self.test, **beside}
 
 
 def as_form(said: str | FileForm | None) -> FileForm:

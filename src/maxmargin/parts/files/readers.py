@@ -16,7 +16,7 @@ from numba import njit
 from ...models.validation import MAX_WEIGHT
 from .labels import as_labels, is_counted, label_words, whole_numbers
 from .source import Source
-from .tables import PIECE_BYTES, OddValue, stream_table
+from .tables import OddValue, stream_table
 
 # Rows of a table handled at once, at most, and text parsed at once, at least.
 MAX_BATCH_ROWS, MIN_PIECE_BYTES = 1 << 16, 1 << 18
@@ -53,32 +53,6 @@ class BadRow(BadData):
 
 # From a batch of a table to features: a matrix of numbers, or learned columns.
 Features = Callable[[pa.RecordBatch, str, int], Any]
-
-
-def read_table_chunks(
-    source: Source,
-    types: dict[str, pa.DataType],
-    target: str,
-    weights: str | None,
-    features: Features,
-    size: int,
-    width: int,
-    sift: Callable[[pa.RecordBatch], pa.RecordBatch] | None = None,
-) -> Iterator[Chunk]:
-    """Chunks of about ``size`` bytes of ``width`` features.  ``sift`` may leave rows out."""
-    rows = int(np.clip(size // (8 * max(1, width)), 16, MAX_BATCH_ROWS))
-    piece = int(np.clip(size // 2, MIN_PIECE_BYTES, PIECE_BYTES))
-    name, first = source.name, 1
-    for batch in batches(source, types, rows, piece):
-        after = first + batch.num_rows
-        batch = batch if sift is None else sift(batch)
-        weight = None
-        if weights is not None:
-            weight = checked_weights(batch.column(weights), weights, name, first)
-        y = labels(batch.column(target), target, name, first)
-        if batch.num_rows:
-            yield Chunk(features(batch, name, first), y, weight, name, first)
-        first = after
 
 
 def batches(source: Source, types: dict, rows: int, piece: int) -> Iterator[pa.RecordBatch]:

@@ -10,7 +10,7 @@ import glob
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -25,14 +25,18 @@ from .form import FileForm
 from .labels import choose_name
 from .matrices import labels_beside
 from .readers import (
+    MAX_BATCH_ROWS,
+    MIN_PIECE_BYTES,
     Chunk,
     Features,
     NumberReader,
+    batches,
+    checked_weights,
     end_of,
-    read_table_chunks,
+    labels,
     refuse_not_finite,
 )
-from .source import COMPRESSED, FORMATS, Source, find_source
+from .source import COMPRESSED, FORMATS, PIECE_BYTES, Source, find_source
 from .svmlight import svmlight_chunks
 from .tables import check_columns, table_types
 
@@ -156,12 +160,18 @@ def _named(files: list[Source]) -> str:
     return files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more files"
 
 
-class Tables:
-    """CSV, TSV, Parquet and Arrow files with the same columns, all numbers but the target.
+class LearnedColumns(NamedTuple):
+    """What makes numbers of columns read as ``types``; ``sift`` may leave rows out before."""
 
-    With ``features``, a function of a batch, it is that which makes numbers of columns read as
-    ``types``; ``sift`` may leave rows out before.
-    """
+    features: Features
+    types: dict[str, pa.DataType]
+    sift: Callable[[pa.RecordBatch], pa.RecordBatch]
+    key: str = ""
+
+
+class Tables:
+    """CSV, TSV, Parquet and Arrow files with the same columns, all numbers but the target, or
+    learned before."""
 
     lowest = 0
     expected = 0  # rows, where they were counted before
@@ -172,12 +182,10 @@ class Tables:
         target: str | None,
         weights: str | None,
         dtype=None,
-        features: Features | None = None,
-        types: dict | None = None,
-        sift=None,
-        key="",
+        learned: LearnedColumns | None = None,
     ):
-        self.sift, self.key = sift, [target, weights, str(dtype), key]
+        self.sift = None if learned is None else learned.sift
+        self.key = [target, weights, str(dtype), "" if learned is None else learned.key]
         self.files, self.weights, self.name = files, weights, _named(files)
         self.names: list[str] | None = None
         if any(file.path is None for file in files):
@@ -191,11 +199,13 @@ class Tables:
         others = [name for name in found if name not in (self.target, weights)]
         if weights is not None:
             check_columns([weights], list(found), files[0].name)
-        if features is None:
-            features, types = self._numbers({name: found[name] for name in others}, dtype)
+        self.features: Features
+        if learned is None:
+            self.features, types = self._numbers({name: found[name] for name in others}, dtype)
             self.names = others
-        self.features, self.types = features, types or {}
-        self.types = self.types | {self.target: pa.string()}
+        else:
+            self.features, types = learned.features, learned.types
+        self.types = types | {self.target: pa.string()}
         if weights is not None:
             self.types = self.types | {weights: pa.float64()}
 
@@ -222,17 +232,24 @@ class Tables:
 
     def chunks(self, size: int, skip: int = 0) -> Iterator[Chunk]:
         for file in self.files[skip:]:
-            yield from read_table_chunks(
-                file,
-                self.types,
-                self.target,
-                self.weights,
-                self.features,
-                size,
-                self.width,
-                self.sift,
-            )
+            yield from self._chunks(file, size)
             yield end_of(file.name)
+
+    def _chunks(self, file: Source, size: int) -> Iterator[Chunk]:
+        """Chunks of about ``size`` bytes of features."""
+        rows = int(np.clip(size // (8 * max(1, self.width)), 16, MAX_BATCH_ROWS))
+        piece = int(np.clip(size // 2, MIN_PIECE_BYTES, PIECE_BYTES))
+        name, first = file.name, 1
+        for batch in batches(file, self.types, rows, piece):
+            after = first + batch.num_rows
+            batch = batch if self.sift is None else self.sift(batch)
+            weight = None
+            if self.weights is not None:
+                weight = checked_weights(batch.column(self.weights), self.weights, name, first)
+            y = labels(batch.column(self.target), self.target, name, first)
+            if batch.num_rows:
+                yield Chunk(self.features(batch, name, first), y, weight, name, first)
+            first = after
 
 
 class Svmlight:

@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from ..files.columns import UnexpectedValues
+from ..files.form import FileOptions
 from ..files.labels import choose_name
 from ..files.learn import TableBatch, column_readings, learn, learn_matrix
 from ..files.model import TableModel
 from ..files.preparation import Choices
 from ..files.prepared import RowFilter, Scaled, TableFeatures
 from ..files.readers import MAX_BATCH_ROWS, batches
-from ..files.sources import Tables, alike, find_files, open_source
+from ..files.sources import LearnedColumns, Tables, alike, find_files, open_source
 from ..files.tables import check_columns, table_types
 from ..files.training import form_of
 from .memory_limit import MemoryLimit
@@ -43,21 +44,15 @@ class Opened:
 
 
 def open_files(
-    data,
-    target,
-    weights,
-    format,
-    choices: Choices,
-    limit: MemoryLimit,
-    progress: StreamProgress,
-    seed: int,
+    asked: FileOptions, choices: Choices, limit: MemoryLimit, progress: StreamProgress, seed: int
 ) -> Opened:
     """The source of a streamed fit; of a table, what was learned of its columns."""
-    files = alike(find_files(data), format)
+    files = alike(find_files(asked.data), asked.format)
     if not files[0].is_table:
-        return _matrix(data, files[0].format, target, weights, choices, limit, progress)
+        return _matrix(asked, files[0].format, choices, limit, progress)
     types = table_types(files[0])
     choices = choices.for_decimal(files[0].decimal)
+    target, weights = asked.target, asked.weights
     target = choose_name(list(types), target, files[0].name, "with --target")
     named = [*choices.drop, *choices.category, *choices.number]
     check_columns(named, list(types), files[0].name)
@@ -73,11 +68,11 @@ def open_files(
         _batches(files, wanted, limit, progress, rows, sample), left, choices, limited=True
     )
     preparation = seen.preparation
-    source = Tables(
-        files, target, weights, features=TableFeatures(preparation),
-        types=reading if drop else preparation.types(),
-        sift=RowFilter(target, list(left), drop), key=f"{preparation!r} {choices.missing}",
+    learned = LearnedColumns(
+        TableFeatures(preparation), reading if drop else preparation.types(),
+        RowFilter(target, list(left), drop), f"{preparation!r} {choices.missing}",
     )  # fmt: skip
+    source = Tables(files, target, weights, learned=learned)
     source.expected = seen.rows
     notes = [*files[0].sentences, *rows.sentences(), *seen.sentences()]
     return Opened(source, preparation, notes, seen.missing, sample.rows(), form_of(files[0]))
@@ -100,12 +95,13 @@ def _batches(files, types: dict, limit: MemoryLimit, progress, keep: RowFilter, 
             progress(0, rows, 0)
 
 
-def _matrix(data, format, target, weights, choices: Choices, limit, progress) -> Opened:
+def _matrix(asked: FileOptions, format: str, choices: Choices, limit, progress) -> Opened:
     """svmlight files as they are; dense arrays scaled as they would be in memory."""
     if choices.drop or choices.category or choices.number:
         raise ValueError(
             "--drop, --category and --number name columns of a table; a matrix has none."
         )
+    data, target, weights, *_ = asked
     if format == "npy":
         return _scaled(open_source(data, target, weights=weights), choices, limit, progress)
     if target is not None or weights is not None:
@@ -147,8 +143,5 @@ def like_training(
     if not model.is_table:
         return open_source(data, target, format=format, weights=weights), UnexpectedValues()
     features, types = TableFeatures(model.preparation), model.preparation.types()
-    source = Tables(
-        files, model.target, weights, features=features, types=types,
-        sift=RowFilter(model.target, list(types), drop),
-    )  # fmt: skip
-    return source, features.unexpected
+    learned = LearnedColumns(features, types, RowFilter(model.target, list(types), drop))
+    return Tables(files, model.target, weights, learned=learned), features.unexpected

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import zlib
 from functools import singledispatch
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,10 +95,11 @@ def _picture(scene: Scene, width: float, height: float | None) -> tuple[str, flo
     y = Scale(*y_limits, bottom - top, 0.0, scene.y.log)
     key = f"h{zlib.crc32((scene.title + scene.words).encode(errors='replace')):x}"
     drawn = "".join(_mark(mark, x, y, key) for mark in scene.marks)
+    inner = Inner(left, right, top, bottom)
     parts = [
         title,
-        _x_axis(scene, x, x_ticks, left, bottom, top, turned),
-        _y_axis(scene, y, y_ticks, left, right, top),
+        _x_axis(scene, x, x_ticks, inner, turned),
+        _y_axis(scene, y, y_ticks, inner),
         f'<svg x="{_n(left)}" y="{_n(top)}" width="{_n(right - left)}"'
         f' height="{_n(bottom - top)}">{drawn}</svg>',
         f'<path d="M{_n(left)} {_n(top)}V{_n(bottom)}H{_n(right)}" fill="none"'
@@ -107,7 +109,7 @@ def _picture(scene: Scene, width: float, height: float | None) -> tuple[str, flo
     if scene.x.label:
         centre = (left + right) / 2
         room = 2 * min(centre, width - centre)
-        parts.append(_text(scene.x.label, centre, below - EDGE_PIXELS, room, anchor="middle"))
+        parts.append(_text(scene.x.label, (centre, below - EDGE_PIXELS), room, anchor="middle"))
     if scene.legend:
         legend, below = _legend(scene, width, below)
         parts.append(legend)
@@ -150,20 +152,29 @@ def _is_number(words: str) -> bool:
     return words.lstrip("−").replace(".", "", 1).isdigit()
 
 
-def _x_axis(scene: Scene, x: Scale, ticks, left, bottom, top, turned: bool) -> str:
+class Inner(NamedTuple):
+    """Where the marks are drawn, in pixels."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+def _x_axis(scene: Scene, x: Scale, ticks, inner: Inner, turned: bool) -> str:
     parts = []
     for at, words in ticks:
-        place = left + float(x(at))
-        parts.append(_rule(place, top, place, bottom) if _ruled(scene, scene.x) else "")
+        place = inner.left + float(x(at))
+        parts.append(_rule(place, inner.top, place, inner.bottom) if _ruled(scene, scene.x) else "")
         if turned:
-            shown = _text(words, 0, 0, 120, "muted", "end")
-            parts.append(_moved(shown, place + 4, bottom + 14, -45))
+            shown = _text(words, (0, 0), 120, "muted", "end")
+            parts.append(_moved(shown, place + 4, inner.bottom + 14, -45))
         else:
-            parts.append(_text(words, place, bottom + 16, 200, "muted", "middle"))
+            parts.append(_text(words, (place, inner.bottom + 16), 200, "muted", "middle"))
     return "".join(parts)
 
 
-def _y_axis(scene: Scene, y: Scale, ticks, left, right, top) -> str:
+def _y_axis(scene: Scene, y: Scale, ticks, inner: Inner) -> str:
     parts = []
     # Named rows closer than a line of text show every second, third, … name.
     every = 1
@@ -171,13 +182,13 @@ def _y_axis(scene: Scene, y: Scale, ticks, left, right, top) -> str:
         nearest = abs(float(y(ticks[1][0]) - y(ticks[0][0])))
         every = max(1, int(np.ceil(0.9 * TEXT / max(nearest, 1e-9))))
     for at, words in ticks[::every]:
-        place = top + float(y(at))
-        parts.append(_rule(left, place, right, place) if _ruled(scene, scene.y) else "")
-        room = left - EDGE_PIXELS - LINE_PIXELS * bool(scene.y.label) - 6
-        parts.append(_text(words, left - 6, place + 4, room, "muted", "end"))
+        place = inner.top + float(y(at))
+        parts.append(_rule(inner.left, place, inner.right, place) if _ruled(scene, scene.y) else "")
+        room = inner.left - EDGE_PIXELS - LINE_PIXELS * bool(scene.y.label) - 6
+        parts.append(_text(words, (inner.left - 6, place + 4), room, "muted", "end"))
     if scene.y.label:
-        middle = top + float(y.start) / 2
-        shown = _text(scene.y.label, 0, 0, float(y.start) + 2 * LINE_PIXELS, anchor="middle")
+        middle = inner.top + float(y.start) / 2
+        shown = _text(scene.y.label, (0, 0), float(y.start) + 2 * LINE_PIXELS, anchor="middle")
         parts.append(_moved(shown, EDGE_PIXELS + TEXT - 2, middle, -90))
     return "".join(parts)
 
@@ -212,13 +223,13 @@ def _legend(scene: Scene, width: float, top: float) -> tuple[str, float]:
             x, y = 2 * EDGE_PIXELS, y + LINE_PIXELS
         parts += [
             *(_swatch(mark, x, y - 4) for mark in marks[:3]),
-            _text(label, x + 24, y, wide + 1),
+            _text(label, (x + 24, y), wide + 1),
         ]
         x += 24 + wide + 16
     if len(entries) > MAX_LEGEND_ENTRIES:
         y += LINE_PIXELS
         more = f"… and {len(entries) - MAX_LEGEND_ENTRIES} more"
-        parts.append(_text(more, 2 * EDGE_PIXELS, y, width, "muted"))
+        parts.append(_text(more, (2 * EDGE_PIXELS, y), width, "muted"))
     return "".join(parts), y + EDGE_PIXELS
 
 
@@ -363,7 +374,7 @@ def _(mark: Cells, x: Scale, y: Scale, key: str) -> str:
         if words and min(wide, tall) >= MIN_CELL_PIXELS:
             paint = "paper" if strength > 0.6 else "ink"
             middle = (left + wide / 2, top + tall / 2 + 4)
-            parts.append(_text(words, *middle, wide, paint, "middle"))
+            parts.append(_text(words, middle, wide, paint, "middle"))
     return "".join(parts)
 
 
@@ -373,7 +384,7 @@ def _(mark: Note, x: Scale, y: Scale, key: str) -> str:
     if not (np.isfinite(px) and np.isfinite(py)):
         return ""
     halo = f' paint-order="stroke" stroke="{colour("paper")}" stroke-width="3"'
-    return _text(mark.words, px, py + 4, 400, mark.paint, mark.anchor, halo)
+    return _text(mark.words, (px, py + 4), 400, mark.paint, mark.anchor, halo)
 
 
 def _line_path(px: np.ndarray, py: np.ndarray) -> str:
@@ -388,8 +399,9 @@ def _line_path(px: np.ndarray, py: np.ndarray) -> str:
     return "".join(out)
 
 
-def _text(words, x, y, room, paint="ink", anchor="start", more="") -> str:
-    """Words, cut to the room there is; all of them are shown when pointed at."""
+def _text(words, at, room, paint="ink", anchor="start", more="") -> str:
+    """Words at (x, y), cut to the room there is; all of them are shown when pointed at."""
+    x, y = at
     shown = cut(words, room)
     whole = f"<title>{_told(words)}</title>" if shown != words else ""
     place = "" if anchor == "start" else f' text-anchor="{anchor}"'

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -83,8 +83,7 @@ def subject_of(estimator, X, names: Sequence[str] | None = None) -> ModelAdapter
     if is_pipeline(estimator):
         model = estimator[-1]
         steps = [step for _, step in estimator.steps[:-1] if step not in (None, "passthrough")]
-    rows, like, scale, shift = _unscaled(X, steps)
-    return _look(model, steps, rows, names, scale, shift, like)
+    return _look(model, steps, names, _unscaled(X, steps))
 
 
 def _of_table(table: TableModel, data) -> ModelAdapter:
@@ -100,10 +99,20 @@ def _of_table(table: TableModel, data) -> ModelAdapter:
     if getattr(preparation, "scale", None) is not None:  # a matrix: all columns at once
         scale, shift = np.asarray(preparation.scale), np.asarray(preparation.shift)
     steps = [] if table.basis is None else [table.basis.transformer]
-    return _look(table.model, steps, rows, tuple(preparation.names()), scale, shift)
+    return _look(table.model, steps, tuple(preparation.names()), Unscaled(rows, scale, shift))
 
 
-def _look(model, steps: list, rows, names, scale, shift, like=lambda Z: Z) -> ModelAdapter:
+class Unscaled(NamedTuple):
+    """Rows behind the first scalers, their units, and how other rows are made like them."""
+
+    rows: Any
+    scale: np.ndarray
+    shift: np.ndarray
+    like: Callable[[np.ndarray], Any] = lambda Z: Z
+
+
+def _look(model, steps: list, names, behind: Unscaled) -> ModelAdapter:
+    rows, scale, shift, like = behind
     election = election_of(model)
     raw, through = _raw(model), _after(steps, like)
 
@@ -231,9 +240,8 @@ def _is_scaler(step) -> bool:
     return cls.__name__ in SCALERS and cls.__module__.startswith("sklearn.")
 
 
-def _unscaled(X, steps: list) -> tuple[Any, Callable, np.ndarray, np.ndarray]:
-    """The rows behind the first scalers, which are taken off ``steps``, how other rows are made
-    like them, and their units."""
+def _unscaled(X, steps: list) -> Unscaled:
+    """The rows behind the first scalers, which are taken off ``steps``."""
     taken = 0
     scale, shift = np.ones(np.shape(X)[1]), np.zeros(np.shape(X)[1])
     while taken < len(steps) and _is_scaler(steps[taken]):
@@ -247,7 +255,7 @@ def _unscaled(X, steps: list) -> tuple[Any, Callable, np.ndarray, np.ndarray]:
         X = scaler.transform(X)
         taken += 1
     del steps[:taken]
-    return X if sparse.issparse(X) else _numbers(X), _like(X), scale, shift
+    return Unscaled(X if sparse.issparse(X) else _numbers(X), scale, shift, _like(X))
 
 
 def _like(X) -> Callable[[np.ndarray], Any]:

@@ -27,10 +27,12 @@ class BasisView:
 
 
 def basis_view(
-    pipeline, X, y, *, features: Sequence[int | str] | None = None, plane: Kind = "auto",
-    feature_names: Sequence[str] | None = None, grid: int = 200,
-) -> BasisView:  # fmt: skip
-    """A fitted Pipeline of a basis (or other steps) and a classifier, from both sides."""
+    pipeline, X, y, *, feature_names: Sequence[str] | None = None, grid: int = 200, **after: Any
+) -> BasisView:
+    """A fitted Pipeline of a basis (or other steps) and a classifier, from both sides.
+
+    ``after``: ``features`` and ``plane`` of the picture after the basis.
+    """
     if not isinstance(pipeline, Pipeline) or len(pipeline) < 2:
         raise TypeError(
             "This picture needs a fitted Pipeline of a basis and a classifier, such as "
@@ -38,14 +40,14 @@ def basis_view(
         )
     before = boundary_view(pipeline, X, y, feature_names=feature_names, grid=grid)
     steps = pipeline[:-1]
-    after = boundary_view(
-        pipeline[-1], steps.transform(X), y, features=features, plane=plane,
-        feature_names=_names(steps, feature_names), grid=grid,
+    view = boundary_view(
+        pipeline[-1], steps.transform(X), y, feature_names=_names(steps, feature_names), grid=grid,
+        **after,
     )  # fmt: skip
     last = type(steps[-1]).__name__
     return BasisView(
         replace(before, title="Before: the data's own space"),
-        replace(after, title=f"After {last}: {after.title}"),
+        replace(view, title=f"After {last}: {view.title}"),
     )
 
 

@@ -9,7 +9,7 @@ a parabola below and a line above, which meet at t = R²/γ²: there every run h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Self
@@ -258,9 +258,7 @@ def perceptron_run(
     names = column_names(model, X, feature_names)
     X, classes, codes = check_training(EstimatorStandIn(), X, y)
     updates = perceptron_steps(X, classes[codes], **parameters)
-    kept = list(islice(updates, most))
-    more = next(updates, None) is not None
-    return _run(kept, more, model, _dense(X), codes, classes, names)
+    return _run(_first(updates, most), model, _dense(X), codes, classes, names)
 
 
 def run_of(model: Perceptron, *, most=MAX_KEPT_UPDATES, feature_names=None) -> PerceptronRun:
@@ -280,11 +278,13 @@ def run_of(model: Perceptron, *, most=MAX_KEPT_UPDATES, feature_names=None) -> P
     X = rows.X if isinstance(rows, DenseRows) else sparse.csr_matrix(
         (rows.data, rows.indices, rows.indptr), shape=shape(rows)
     )  # fmt: skip
-    updates = iter(trace)
-    kept = list(islice(updates, most))
-    more = next(updates, None) is not None
-    names = column_names(model, X, feature_names)
-    return _run(kept, more, model, _dense(X), trace.codes, model.classes_, names)
+    kept, names = _first(iter(trace), most), column_names(model, X, feature_names)
+    return _run(kept, model, _dense(X), trace.codes, model.classes_, names)
+
+
+def _first(updates: Iterator[Update], most: int) -> tuple[list[Update], bool]:
+    """The first updates, and whether there are more."""
+    return list(islice(updates, most)), next(updates, None) is not None
 
 
 def _dense(X) -> np.ndarray:
@@ -299,7 +299,8 @@ def _dense(X) -> np.ndarray:
     return X.toarray().astype(np.float64)
 
 
-def _run(updates: list[Update], more: bool, model, X, codes, classes, names) -> PerceptronRun:
+def _run(kept: tuple[list[Update], bool], model, X, codes, classes, names) -> PerceptronRun:
+    updates, more = kept
     height = 1 if len(classes) == 2 else len(classes)
     W = np.zeros((len(updates) + 1, height, X.shape[1]))
     b = np.zeros((len(updates) + 1, height))

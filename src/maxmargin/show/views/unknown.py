@@ -55,9 +55,12 @@ class UnknownRegionsView:
 
 
 def unknown_picture(
-    estimator, X, y, *, features=None, fixed=None, feature_names=None, grid: int = 200
+    estimator, X, y, *, feature_names=None, grid: int = 200, **columns
 ) -> UnknownPicture:
-    """Where a model of two-class machines is sure, whether or not it guesses elsewhere."""
+    """Where a model of two-class machines is sure, whether or not it guesses elsewhere.
+
+    ``columns``: ``features`` shown, and the values of others that are ``fixed``.
+    """
     subject = subject_of(estimator, X, feature_names)
     election = doubtful_election(subject.model)
     if election is None:
@@ -66,7 +69,7 @@ def unknown_picture(
             "and to multiclass='rest' and 'pairs', with more than two classes."
         )
     codes = codes_of(subject, y)
-    plane = choose_plane(subject, codes, "auto", features, fixed)
+    plane = choose_plane(subject, codes, "auto", **columns)
     points = places_of(subject.rows, codes, plane)
     window = window_around(points, plane.metric)
     regions = regions_of(subject, plane, window, election, grid)

@@ -39,7 +39,7 @@ from ..two_class.ascent import (
     best_in_triangle,
     followed,
 )
-from .tasks import ClassSpec, ClassState, DualSums, bends, points_of
+from .tasks import ClassCensus, ClassSpec, ClassState, DualSums, bends, points_of
 
 # Older points that a leap may be made of: each is as large as all multipliers.
 POINTS_KEPT = 2
@@ -196,14 +196,15 @@ class ClassAscent:
     """Where the ascent stands: V, r and the dual's terms of the accepted multipliers."""
 
     def __init__(
-        self, parts: Parts, spec: ClassSpec, monitor: Monitor, standing: DualSums, alive: int,
-        cost: float, mu: np.ndarray, b: np.ndarray,
+        self, parts: Parts, spec: ClassSpec, monitor: Monitor, standing: DualSums,
+        census: ClassCensus, start: tuple[np.ndarray, np.ndarray],
     ):  # fmt: skip
+        mu, b = start
         self.parts, self.spec, self.monitor = parts, spec, monitor
         self.mu, self.mm = mu, float(mu @ mu)
-        self.unit = standing.sqnorm / max(1, alive) or 1.0
+        self.unit = standing.sqnorm / max(1, census.alive) or 1.0
         # When C is so small that the weights hardly matter, biases must still move by a margin.
-        soft = max(BALANCE_STIFFNESS * self.unit, 1.0 / max(cost, np.finfo(float).tiny))
+        soft = max(BALANCE_STIFFNESS * self.unit, 1.0 / max(census.cost, np.finfo(float).tiny))
         self.rho = soft if spec.bias else 0.0
         self.V, self.r = standing.V, standing.r
         self.b = b + self._centred(self.V, self.r) @ mu

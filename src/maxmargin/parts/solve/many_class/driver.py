@@ -42,8 +42,7 @@ def _solve(parts: Parts, spec: ClassSpec, monitor: Monitor, values: int) -> Part
     census = ask_total(parts, count, spec)
     # With free biases and one class the optimum is zero, and no gap is a share of that.
     need_weight(census.by_class, 2 if spec.bias else 1)
-    mean = census.sum_x / max(1, census.alive)
-    mu = mean if spec.bias else np.zeros_like(mean)
+    mu = census.mean if spec.bias else np.zeros_like(census.mean)
     standing = ask_total(parts, begin, spec, mu)
     near = NearSearch(parts, spec, monitor, census.rows, values)
 
@@ -51,13 +50,13 @@ def _solve(parts: Parts, spec: ClassSpec, monitor: Monitor, values: int) -> Part
         return *_primal_of(parts, spec, standing, mu, near.b), standing
 
     ending = near.run(start if standing.mass > 0.0 else None)
-    best = finish(parts, spec, census.cost, mean, near.W_best, near.b_best, monitor.tol)
+    best = finish(parts, spec, census, near.W_best, near.b_best, monitor.tol)
     ending = settled(ending, best.certificate, monitor.tol)
     if ending is not Ending.STALLED:
         why = f"{spec.k} classes at once: rows that matter in memory, all others by their means"
         return PartsSolution(*best, ending, "rounds", why)
     monitor.solver = "ascent"
-    return _ascend(parts, spec, monitor, census, mean, mu, best)
+    return _ascend(parts, spec, monitor, census, mu, best)
 
 
 def _primal_of(
@@ -69,13 +68,7 @@ def _primal_of(
 
 
 def _ascend(
-    parts: Parts,
-    spec: ClassSpec,
-    monitor: Monitor,
-    census: ClassCensus,
-    mean,
-    mu,
-    best: ProvedWeights,
+    parts: Parts, spec: ClassSpec, monitor: Monitor, census: ClassCensus, mu, best: ProvedWeights
 ) -> PartsSolution:
     """Ascend until the proof holds; where it falls short of the estimate, go on from there."""
     b, tol = best[1], monitor.tol
@@ -83,12 +76,12 @@ def _ascend(
         standing = ask_total(parts, begin, spec, mu)
         if standing.mass > 0.0:
             _, b = _primal_of(parts, spec, standing, mu, b)
-        ascent = ClassAscent(parts, spec, monitor, standing, census.alive, census.cost, mu, b)
+        ascent = ClassAscent(parts, spec, monitor, standing, census, (mu, b))
         ascent.W_best, ascent.b_best, ascent.primal = best[0], best[1], best[2].primal
         ending = ascent.run(tol)
         ask_total(parts, accept, spec, ascent.mix)
         W, b = ascent.W_best, ascent.b_best
-        found = finish(parts, spec, census.cost, mean, W, b, monitor.tol)
+        found = finish(parts, spec, census, W, b, monitor.tol)
         if not found[2].relative_gap > best[2].relative_gap:
             best = found
         believed = ending is Ending.REACHED
@@ -100,13 +93,14 @@ def _ascend(
     return PartsSolution(*best, ending, "ascent", why)
 
 
-def finish(parts: Parts, spec: ClassSpec, cost: float, mean, W, b, tol: float) -> ProvedWeights:
+def finish(parts: Parts, spec: ClassSpec, census: ClassCensus, W, b, tol: float) -> ProvedWeights:
     """Feasible multipliers, good biases and the proof."""
+    mean = census.mean
     repair_class_parts(parts, spec)
     if spec.bias:
         b = better_biases(parts, spec, W, b)
     certificate = prove_class_parts(parts, spec, W, b, mean, tol)
-    at_rest = cost * class_value(spec.loss, np.zeros(spec.k), 0)
+    at_rest = census.cost * class_value(spec.loss, np.zeros(spec.k), 0)
     if not certificate.primal <= at_rest:  # stopped too early: no weights are better
         W, b = np.zeros_like(W), np.zeros_like(b)
         certificate = certify_class_parts(parts, spec, W, b, mean, tol)

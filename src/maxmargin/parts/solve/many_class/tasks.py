@@ -70,6 +70,10 @@ class ClassCensus(NamedTuple):
     def cost(self) -> float:
         return float(self.by_class.sum())
 
+    @property
+    def mean(self) -> np.ndarray:
+        return self.sum_x / max(1, self.alive)
+
 
 class DualSums(NamedTuple):
     """Sums over the multipliers the parts hold."""

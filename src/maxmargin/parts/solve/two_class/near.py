@@ -98,11 +98,22 @@ class Nearby(NamedTuple):
     dual: float
 
 
+class CentredPoint(NamedTuple):
+    """w and the bias b about μ: scores are w·(x − μ) + b."""
+
+    mu: np.ndarray
+    w: np.ndarray
+    b: float
+
+
 def solve_near(
-    parts: Parts, spec: BinarySpec, census: Census, mu, w, b: float, corner: float, tol: float,
-    monitor: Monitor,
-) -> Nearby | None:  # fmt: skip
-    """One round from (w, b), where the parts stand, b centred; None if too many rows are near."""
+    parts: Parts, spec: BinarySpec, census: Census, at: CentredPoint, corner: float, own: Monitor
+) -> Nearby | None:
+    """One round from where the parts stand; None if too many rows are near.
+
+    ``own``: the gap asked for and what is left of the budget.
+    """
+    mu, w, b = at
     d = len(w)
     a_row = max(1.0, census.values / max(1, census.rows))
     most = min(
@@ -116,7 +127,7 @@ def solve_near(
         return None
     width = corner * min(MAX_NEAR_WIDTH, float(NEAR_WIDTHS[fit[-1]]))
     chosen = list(ask(parts, fetch_near, spec, width))
-    state, value = _solve(chosen, spec, mu, w, b, width, tol, monitor)
+    state, value = _solve(chosen, spec, at, width, own)
     if value is None:
         return None
     told = state.w - w, state.b - b, mu, _by_mark(chosen, state.a)
@@ -129,8 +140,10 @@ def solve_near(
     return Nearby(told[0], told[1], primal, dual)
 
 
-def _solve(chosen: list[Chosen], spec: BinarySpec, mu, w, b, width: float, tol: float, monitor):
+def _solve(chosen: list[Chosen], spec: BinarySpec, at: CentredPoint, width: float, own: Monitor):
     """The near rows' own problem, the far ones being one vector."""
+    mu, w, b = at
+    tol = own.tol
     y, c, a, z = (np.concatenate(column) for column in list(zip(*chosen, strict=True))[1:5])
     r0 = sum(one.r for one in chosen)
     constant = sum(one.cost for one in chosen)
@@ -142,9 +155,6 @@ def _solve(chosen: list[Chosen], spec: BinarySpec, mu, w, b, width: float, tol: 
         return State(v0, b, a, z), True
     block = NearRows(stack([one.rows for one in chosen]), y, c, mu, spec.bias, v0, r0)
     state = State(w, b, a, z)
-    own = Monitor(
-        tol=tol, max_iter=monitor.max_iter, max_seconds=monitor.max_seconds - monitor.seconds
-    )
 
     def done(terms: Any) -> bool:
         return terms.gap <= NEAR_TOL * tol * abs(terms.primal + constant)

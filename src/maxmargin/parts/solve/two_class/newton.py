@@ -21,7 +21,7 @@ from ....core.solve.two_class.direction import BIAS_CURVATURE_SHARE, solve_scale
 from ....core.solve.two_class.lagrangian import KAPPA_GROWTH, MAX_INNER_STEPS, MAX_OUTER_STEPS
 from ...parts import Parts
 from ..tasks import ask_total
-from .near import solve_near
+from .near import CentredPoint, solve_near
 from .newton_tasks import (
     LagrangianSums,
     SmoothedHinge,
@@ -157,10 +157,10 @@ class Newton:
         for _ in range(MAX_NEAR_ROUNDS if self.sample is not None else 0):
             ask_total(self.parts, stand, self.spec, self.pending)
             self.pending = False
-            found = solve_near(
-                self.parts, self.spec, self.census, self.mu, self.w, self.b, corner, tol,
-                self.monitor,
-            )  # fmt: skip
+            at = CentredPoint(self.mu, self.w, self.b)
+            left = self.monitor.max_seconds - self.monitor.seconds
+            own = Monitor(tol=tol, max_iter=self.monitor.max_iter, max_seconds=left)
+            found = solve_near(self.parts, self.spec, self.census, at, corner, own)
             # The best point may be known already, but for rounding: what is new then is its proof.
             if found is None or not found.primal <= self.primal * (1.0 + 0.1 * tol):
                 return False
@@ -198,7 +198,7 @@ class Newton:
             begin = float(g_w @ dw) + g_b * db
             if not begin < 0.0:
                 break
-            slopes, sums = self._ask(advance, told, dw, db, TRIAL_STEPS)
+            slopes, sums = self._ask(advance, told, (dw, db), TRIAL_STEPS)
             t = self._step(told, dw, db, begin, slopes)
             self.pending = t == 1.0
             # A step that stays on its quadratic piece leaves only rounding, if solved exactly.

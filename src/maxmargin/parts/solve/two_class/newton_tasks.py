@@ -72,9 +72,10 @@ def evaluate(
 
 
 def advance(
-    problem: Problem, state: BinaryState, told: SmoothedHinge, dw, db, steps, pending: bool
+    problem: Problem, state: BinaryState, told: SmoothedHinge, direction, steps, pending: bool
 ):
     """Slopes at some steps along (dw, db), and gradient and curvature at its end."""
+    dw, db = direction
     state = after_step(state, pending)
     assert state.z is not None
     dz = -problem.y * (scores(problem.rows, dw) + (db - float(told.mu @ dw)))

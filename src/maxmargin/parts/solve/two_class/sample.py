@@ -204,13 +204,14 @@ class HeldSample:
         )
         D = np.ones(d) if not len(diagonal) else 1.0 + unseen * np.maximum(diagonal, 0.0)
         unseen = unseen if len(diagonal) else 0.0
-        return Model(self.problem.rows, index, (1.0 - unseen) * s, D, stiffness, mu, self.spec)
+        return Model(self.problem.rows, (index, (1.0 - unseen) * s), D, stiffness, mu, self.spec)
 
 
 class Model:
     """M⁻¹; the bias is eliminated first."""
 
-    def __init__(self, rows: Rows, index, s, D, stiffness: float, mu, spec: BinarySpec):
+    def __init__(self, rows: Rows, curved: tuple, D, stiffness: float, mu, spec: BinarySpec):
+        index, s = curved  # rows whose multipliers are free, and how much each bends
         self.free = bool(spec.bias)
         d = shape(rows)[1]
         self.S = max(stiffness, np.finfo(float).tiny)
