@@ -127,7 +127,7 @@ def test_a_sample_estimates_any_sum_over_pairs():
     weight = np.exp(2 * rng.standard_normal(150))
     grades, g = as_grades(grade, group, weight), rng.random(150)
     order = by_score(grades, f)
-    winner, loser, each = sample_between(grades, order, f, 0.0, 1.0, 200_000, rng)
+    winner, loser, each = sample_between(grades, order, f, (0.0, 1.0), 200_000, rng)
     assert (grade[winner] > grade[loser]).all()
     assert (group[winner] == group[loser]).all()
     assert ((f[winner] - f[loser] >= 0) & (f[winner] - f[loser] < 1)).all()
@@ -142,7 +142,7 @@ def test_a_sample_estimates_any_sum_over_pairs():
 def test_no_pairs_no_sample():
     grades = as_grades(np.array([0, 1]), np.array([0, 0]))
     f = np.array([0.0, 5.0])
-    winner, loser, _ = sample_between(grades, by_score(grades, f), f, 0.0, 1.0, 10,
+    winner, loser, _ = sample_between(grades, by_score(grades, f), f, (0.0, 1.0), 10,
                                       np.random.default_rng(0))  # fmt: skip
     assert len(winner) == len(loser) == 0
 

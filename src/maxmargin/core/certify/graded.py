@@ -61,7 +61,7 @@ def certify_grades(
     # How far the lead of a winner may be from what the scores say.
     largest = float(np.abs(raw).max(initial=0.0))
     lead = 2.0 * SPARE * (gamma(len(w) + 2) * length_above(w) * long + 8.0 * UNIT * (1.0 + largest))
-    found = _counted(problem, w, width, f, order, lead, long)
+    found = _counted(problem, width, f, order, lead, long)
     certificate = conclude(
         found, norms_of(w, found.w, found.rounding.w), 0.0, Bias.NONE, problem.summary()
     )
@@ -70,7 +70,7 @@ def certify_grades(
     return GradedProof(certificate, f, order, w - found.w)
 
 
-def _counted(problem: GradedProblem, w, width: float, f, order, lead: float, long: float) -> Tally:
+def _counted(problem: GradedProblem, width: float, f, order, lead: float, long: float) -> Tally:
     """By sums over items; a pair that may have slack is counted with all that it may have."""
     C, n = problem.C, len(f)
     each, spread = gamma(ROUNDINGS_PER_ITEM * n + 32), 1.0 + 2.0 * float(np.abs(f).max(initial=0.0))

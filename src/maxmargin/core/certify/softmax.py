@@ -89,13 +89,16 @@ class SoftmaxSums(NamedTuple):
 class SoftmaxScores(NamedTuple):
     """Scores of all rows without biases, (n, k), and bounds on the errors of their differences.
 
-    Of row i they are off by slope · size_i + base, and the loss of a row by as much.
+    Of row i they are off by slope · size_i + base, and the loss of a row by as much.  In twice the
+    digits W_p is about a ``place``, where scores of two classes may be so far ``apart``.
     """
 
     S: np.ndarray
     size: np.ndarray
     slope: float
     base: float
+    place: np.ndarray | None = None
+    apart: float = 0.0
 
 
 def balanced(
@@ -109,7 +112,7 @@ def balanced(
     else:
         b = np.zeros(problem.k)
         sums = _weigh(problem, scored, b)
-    found = _certificate(problem, W, b, scored, sums, b, sums)
+    found = _certificate(problem, W, b, scored, sums, (b, sums))
     return b, _sharp(problem, W, b) if wants_digits(found, tol) else found
 
 
@@ -126,13 +129,13 @@ def wants_digits(found: Certificate, tol: float) -> bool:
     return found.blurred(tol) or not (found.holds(tol) or found.dual > 0.0)
 
 
-def _certify(problem, W, b, scored: SoftmaxScores, at, place=None, apart=None) -> Certificate:
+def _certify(problem, W, b, scored: SoftmaxScores, at) -> Certificate:
     """Primal of (W, b) with scores + ``at``, and dual of p made balanced nearby."""
-    here = near = _weigh(problem, scored, at)
-    moved = at
+    here = _weigh(problem, scored, at)
+    near = at, here
     if problem.bias and not _is_balanced(here):
-        moved, near = _balance(problem, scored, at)
-    return _certificate(problem, W, b, scored, here, moved, near, place, apart)
+        near = _balance(problem, scored, at)
+    return _certificate(problem, W, b, scored, here, near)
 
 
 def _sharp(problem: MulticlassProblem, W, b) -> Certificate:
@@ -140,9 +143,8 @@ def _sharp(problem: MulticlassProblem, W, b) -> Certificate:
     place = anchor(problem.rows) if problem.bias else np.zeros(problem.shape[1])
     S, off = twofold_scores(problem.rows, W, b, problem.y, 0.0)
     room = 4.0 * UNIT * np.abs(S).max(axis=1)  # one rounding each, and that of S − top
-    scored = SoftmaxScores(S, 2.0 * off + room, 1.0, 0.0)
-    apart = range_at(W, b, place)
-    return _certify(problem, W, b, scored, np.zeros(problem.k), place, apart)
+    scored = SoftmaxScores(S, 2.0 * off + room, 1.0, 0.0, place, range_at(W, b, place))
+    return _certify(problem, W, b, scored, np.zeros(problem.k))
 
 
 def _scored(problem: MulticlassProblem, W) -> SoftmaxScores:
@@ -164,17 +166,14 @@ def _certificate(
     b,
     scored: SoftmaxScores,
     here: SoftmaxSums,
-    at,
-    sums: SoftmaxSums,
-    place=None,
-    apart=None,
+    near: tuple[np.ndarray, SoftmaxSums],
 ) -> Certificate:
     """The certificate of W with p = softmax(S + at), which are the model's own.
 
-    ``here``: the sums at b, of which the loss is taken.  ``place`` and ``apart``: in twice the
-    digits, where W_p is about, and by how much scores of two classes may differ there.
+    ``here``: the sums at b, of which the loss is taken; ``near``: (at, the sums there).
     """
-    S, n, k = scored.S, len(scored.S), problem.k
+    S, n, k, place = scored.S, len(scored.S), problem.k, scored.place
+    at, sums = near
 
     def steps(part: slice) -> np.ndarray:
         alpha = np.empty((part.stop - part.start, k))
@@ -205,7 +204,7 @@ def _certificate(
         residual, hidden = summed.r, summed.hidden + defect * float(own.sum())
         doubtful = float(problem.c[own > 0.5 * problem.c].sum())
         bent = 2.0 * bent + uneven * (abs(sums.entropy) + LOG_UNEVEN * doubtful)
-        swing = 2.0 * float(np.abs(S).max(initial=0.0)) + apart
+        swing = 2.0 * float(np.abs(S).max(initial=0.0)) + scored.apart
     shared = gamma(n + 2)
     rounding = Rounding(
         SPARE * here.loss_error + shared * here.loss,

@@ -121,14 +121,14 @@ def between(grades: Grades, order, f, low: float, high: float) -> tuple[np.ndarr
     return winner, loser
 
 
-def sample_between(grades: Grades, order, f, low, high, size: int, rng):
-    """Some pairs with low ≤ f_winner − f_loser < high, and the weight that each stands for.
+def sample_between(grades: Grades, order, f, window: tuple[float, float], size: int, rng):
+    """Some pairs with f_winner − f_loser in the window, and the weight that each stands for.
 
     Drawn by weight from the windows of scores in which a loser may lie; those who are no
     losers for their grade are left out.
     """
     item, score, rank = _in_order(grades, order, f)
-    first, after = _windows(grades.start, score, low, high)
+    first, after = _windows(grades.start, score, *window)
     weight = grades.weight[item]
     sums = np.append(0.0, np.cumsum(weight))
     ends = np.cumsum(weight * (sums[after] - sums[first]))

@@ -26,7 +26,7 @@ from ...core.problem.problem import Problem
 from ...core.rows.rows import Rows, as_rows, combine
 from ...core.solve.contract import Ending, Monitor, OutOfBudget, Point
 from ...core.solve.semismooth import Terms
-from ...core.solve.two_class.lagrangian import KAPPA_GROWTH, NearRows, State, augment
+from ...core.solve.two_class.lagrangian import KAPPA_GROWTH, Goal, NearRows, State, augment
 from ...core.solve.two_class.newton import newton
 from ...core.solve.working_set import WorkingSet, search_in_rounds
 from .plane import HingeTask, Multipliers, StreamPlane
@@ -298,7 +298,7 @@ class HingeSearch(WorkingSet):
         self.kappa = max(
             0.5 / max(float(np.abs(z).max(initial=0.0)), 1e-12), self.kappa / KAPPA_GROWTH
         )
-        _, self.kappa = augment(block, state, self.kappa, self.monitor, target, done, floor)
+        _, self.kappa = augment(block, state, self.kappa, self.monitor, Goal(target, done, floor))
         self._offer(rows, y, buffer.c[:m], near * state.a)
         self.model = self._reduced(state, y, buffer.c[:m])
         self.next = StreamPlane(state.w, state.b - float(self.mu @ state.w))

@@ -10,6 +10,8 @@ product, and its inverse follows by Sherman and Morrison's formula.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 # Rows at a time.
@@ -31,18 +33,27 @@ def leave_out_discriminant(
     values, V = np.linalg.eigh(S)
     values = np.maximum(values, 0.0)
     out, unstable = np.empty((n, k)), np.zeros(n, dtype=bool)
+    known = _Whole(means @ V, masses, values, gamma, with_priors)
     size = max(1, CHUNK_VALUES // (d * k))
     for start in range(0, n, size):
         part = slice(start, start + size)
-        found = _scores(
-            U[part] @ V, means @ V, codes[part], s[part], masses, values, gamma, with_priors
-        )
-        out[part], unstable[part] = found
+        out[part], unstable[part] = _scores(U[part] @ V, codes[part], s[part], known)
     return out, unstable
 
 
-def _scores(u, M, codes, s, masses, values, gamma, with_priors):
+class _Whole(NamedTuple):
+    """Of all rows: means of the classes in the eigenvectors of S, masses, eigenvalues."""
+
+    M: np.ndarray
+    masses: np.ndarray
+    values: np.ndarray
+    gamma: float
+    with_priors: bool
+
+
+def _scores(u, codes, s, known: _Whole):
     """The same for some rows, in the eigenvectors of S; u are they about their means."""
+    M, masses, values, gamma, with_priors = known
     d, N, mine = len(values), masses.sum(), masses[codes]
     rows = np.arange(len(u))
     means = np.repeat(M[None], len(u), axis=0)

@@ -207,10 +207,7 @@ class ClassDescent:
         if not make:
             self.old_beta[:], self.old_U[:] = self.beta, self.U
             return
-        leap(
-            self.rates, self.rows, self.problem.k, self.b, self.tau, self.mu, self.mm,
-            self.points, self.beta, self.U, self.r, self.h, self.old_beta, self.old_U,
-        )  # fmt: skip
+        leap(self)
 
     def check(self) -> float:
         """The relative gap, as it would be if r = 0 were reached without loss.

@@ -7,11 +7,16 @@ would leave their domain are read, to stop them at it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numba import njit
 
 from ...rows.class_products import class_nudge
 from .row_subproblem import scaled
+
+if TYPE_CHECKING:
+    from .class_descent import ClassDescent
 
 # Leaps shorter than this many displacements are not made, nor longer ones.
 MIN_LEAP_LENGTH, MAX_LEAP_LENGTH = 0.01, 100.0
@@ -19,11 +24,14 @@ MIN_LEAP_LENGTH, MAX_LEAP_LENGTH = 0.01, 100.0
 SLOPE_ROUNDINGS = 4.0
 
 
-def leap(rates, rows, k, b, tau, mu, mm, points, beta, U, r, h, old_beta, old_U) -> None:
+def leap(at: ClassDescent) -> None:
     """Move β, U, r and h from the old point through the present one and beyond.
 
-    ``mm`` is ‖μ‖².  Leaves the point leapt from in ``old_beta`` and ``old_U``.
+    Leaves the point leapt from in ``old_beta`` and ``old_U``.
     """
+    rates, rows, points, k = at.rates, at.rows, at.points, at.problem.k
+    b, tau, mu, mm = at.b, at.tau, at.mu, at.mm
+    beta, U, r, h, old_beta, old_U = at.beta, at.U, at.r, at.h, at.old_beta, at.old_U
     shift = b + tau * r
     level = b + (tau + mm) * r - h  # U μ
     V = old_U

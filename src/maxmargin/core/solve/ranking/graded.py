@@ -134,7 +134,8 @@ class _Run:
         if d > MAX_FACTORED_COLUMNS:
             return _iterated(rows, sigma, here.gradient)
         every = np.arange(len(winner))
-        dw, _ = newton_direction(rows, every, sigma, np.zeros(d), Bias.NONE, here.gradient, 0.0)
+        gradient = here.gradient, 0.0
+        dw, _ = newton_direction(rows, every, sigma, np.zeros(d), Bias.NONE, gradient)
         return dw
 
     def _corner(self, here: GradedProof, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -147,7 +148,7 @@ class _Run:
             weight = grades.weight[winner] * grades.weight[loser]
         else:
             winner, loser, each = sample_between(
-                grades, here.order, here.scores, *ends, self.most, self.rng
+                grades, here.order, here.scores, ends, self.most, self.rng
             )
             weight = np.full(len(winner), each)
         return winner, loser, self.problem.C / (2.0 * width) * weight

@@ -21,9 +21,10 @@ from ...rows.rows import AnyRows, shape
 BIAS_CURVATURE_SHARE = 1e-2
 
 
-def newton_direction(rows: AnyRows, index, sigma, mu, bias: Bias, g_w, g_b) -> tuple:
+def newton_direction(rows: AnyRows, index, sigma, mu, bias: Bias, gradient: tuple) -> tuple:
     """(dw, db) from the rows named by ``index``, row i having curvature ``sigma[i]``."""
     _, d = shape(rows)
+    g_w, g_b = gradient
     s = sigma[index]
     if len(index) == 0:
         return -g_w, -g_b / (BIAS_CURVATURE_SHARE * float(sigma.max())) if bias else 0.0

@@ -121,7 +121,7 @@ class _Path:
         g_w = self.w - v
         g_b = -r if p.bias else 0.0
         everyone = np.arange(n)
-        dw, db = newton_direction(p.rows, everyone, weight, self.mu, p.bias, g_w, g_b)
+        dw, db = newton_direction(p.rows, everyone, weight, self.mu, p.bias, (g_w, g_b))
         da = weight * (q - self._margins(dw, db))
         ds = (target - a * s - s * da) / a
         t = min(_to_boundary(a, da), _to_boundary(s, ds))

@@ -12,6 +12,7 @@ function is the squared hinge itself, and one step solves it.  [Yan & Li 2019; Y
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -29,6 +30,14 @@ from .direction import newton_direction
 MAX_INNER_STEPS = 100
 MAX_OUTER_STEPS = 40
 KAPPA_GROWTH = 10.0
+
+
+class CentredPoint(NamedTuple):
+    """w and the bias b about μ: scores are w·(x − μ) + b."""
+
+    mu: np.ndarray
+    w: np.ndarray
+    b: float
 
 
 @dataclass
@@ -103,7 +112,7 @@ class _SmoothedHinge(PiecewiseQuadratic):
     def aim(self) -> None:
         block = self.block
         self.dw, self.db = newton_direction(
-            block.rows, self.J, self.sigma, block.mu, block.bias, self.g_w, self.g_b
+            block.rows, self.J, self.sigma, block.mu, block.bias, (self.g_w, self.g_b)
         )
         dm = scores(block.rows, self.dw) + (self.db - float(block.mu @ self.dw))
         self.dz = -block.y * dm
@@ -123,20 +132,19 @@ class _SmoothedHinge(PiecewiseQuadratic):
         state.z = state.z + t * self.dz
 
 
-def augment(
-    block: NearRows,
-    state: State,
-    kappa: float,
-    monitor: Monitor,
-    tol: float,
-    done,
-    floor: float = -np.inf,
-) -> tuple[bool, float]:
-    """Outer steps with σ = κ c, κ growing, until ``done(terms)``; whether so, and the last κ.
+class Goal(NamedTuple):
+    """When to stop: at terms that are ``done``, to about ``tol``; below ``floor`` give up."""
 
-    Gives up when the objective falls below ``floor``.
-    """
-    small = tol * 0.1
+    tol: float
+    done: Callable[[Terms], bool]
+    floor: float = -np.inf
+
+
+def augment(
+    block: NearRows, state: State, kappa: float, monitor: Monitor, goal: Goal
+) -> tuple[bool, float]:
+    """Outer steps with σ = κ c, κ growing, until the goal; whether so, and the last κ."""
+    small, floor = goal.tol * 0.1, goal.floor
 
     def enough(t: Terms) -> bool:
         precise = t.stationarity <= max(0.05 * t.complementarity, small * abs(t.primal))
@@ -144,7 +152,7 @@ def augment(
 
     for _ in range(MAX_OUTER_STEPS):
         terms, finished = minimise(block, state, kappa * block.cap, monitor, enough)
-        if terms.primal < floor or (finished and done(terms)):
+        if terms.primal < floor or (finished and goal.done(terms)):
             return terms.primal >= floor, kappa
         kappa = kappa * KAPPA_GROWTH if finished else kappa / KAPPA_GROWTH**1.5
     return False, kappa

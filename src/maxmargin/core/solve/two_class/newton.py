@@ -19,7 +19,7 @@ from ...rows.rows import SparseRows, combine, take
 from ..contract import Best, Ending, Monitor, OutOfBudget, Point, serves
 from ..semismooth import Terms
 from .descent import descent
-from .lagrangian import NearRows, State, augment, block_slack, minimise
+from .lagrangian import CentredPoint, Goal, NearRows, State, augment, block_slack, minimise
 from .rounds import solve_in_rounds
 
 # Rows that are solved at once rather than in rounds.
@@ -70,12 +70,12 @@ def _solve(problem, mu, monitor, start, best) -> Ending:
     else:
         w, b = np.zeros(d), 0.0
     if not boxed(problem.loss):
-        return _solve_squared(problem, mu, monitor, best, w, b)
+        return _solve_squared(problem, CentredPoint(mu, w, b), monitor, best)
     if n > few:
         # The weights of a part are off by about √(columns / rows of the part).
         reach = 3.0 * float(np.sqrt(ROWS_PER_PART_ROW * (d + 1) / n))
-        return solve_in_rounds(problem, mu, monitor, best, w, b, start, reach)
-    return _solve_at_once(problem, mu, monitor, best, w, b, start)
+        return solve_in_rounds(problem, CentredPoint(mu, w, b), monitor, best, start, reach)
+    return _solve_at_once(problem, CentredPoint(mu, w, b), monitor, best, start)
 
 
 def _rare_and_sparse(problem: Problem) -> bool:
@@ -141,9 +141,10 @@ def _part(y, enough: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return index, scale[index]
 
 
-def _solve_at_once(problem, mu, monitor, best, w, b, start) -> Ending:
+def _solve_at_once(problem, at: CentredPoint, monitor, best, start) -> Ending:
     """The augmented Lagrangian on all rows."""
     n, d = problem.shape
+    mu, w, b = at
     block = NearRows(problem.rows, problem.y, problem.c, mu, problem.bias, np.zeros(d))
     alpha = np.zeros(n) if start is None else np.clip(start.alpha, 0.0, problem.cap)
     state = State(w, b, alpha, block_slack(block, w, b))
@@ -155,13 +156,14 @@ def _solve_at_once(problem, mu, monitor, best, w, b, start) -> Ending:
             monitor.record(best.primal, best.dual) or terms.gap <= 0.1 * monitor.tol * terms.primal
         )
 
-    reached, _ = augment(block, state, 0.5, monitor, 0.1 * monitor.tol, done)
+    reached, _ = augment(block, state, 0.5, monitor, Goal(0.1 * monitor.tol, done))
     return Ending.REACHED if reached else Ending.STALLED
 
 
-def _solve_squared(problem, mu, monitor, best, w, b) -> Ending:
+def _solve_squared(problem, at: CentredPoint, monitor, best) -> Ending:
     """The squared hinge is smooth as it stands: σ = 2c, no cap, one minimisation."""
     n, d = problem.shape
+    mu, w, b = at
     block = NearRows(problem.rows, problem.y, problem.cap, mu, problem.bias, np.zeros(d))
     state = State(w, b, np.zeros(n), block_slack(block, w, b))
 

@@ -18,7 +18,7 @@ from ...rows.rows import AnyRows, combine, scores, shape, size_of, take
 from ..contract import Best, Ending, Monitor, Point
 from ..semismooth import Terms, exact_step
 from ..working_set import WorkingSet, search_in_rounds
-from .lagrangian import KAPPA_GROWTH, HingeLine, NearRows, State, augment
+from .lagrangian import KAPPA_GROWTH, CentredPoint, Goal, HingeLine, NearRows, State, augment
 
 MAX_WORKING_SET_ROUNDS = 100
 # Rows given to a round, at least.
@@ -38,13 +38,14 @@ ROUND_TOL_SHARE = 0.1
 
 
 def solve_in_rounds(
-    problem: Problem, mu, monitor: Monitor, best: Best, w, b, start: Point | None, reach: float
-) -> Ending:
+    problem: Problem, at: CentredPoint, monitor: Monitor, best: Best, start: Point | None,
+    reach: float,
+) -> Ending:  # fmt: skip
     """Improve (w, b), the bias in centred coordinates, until the gap is closed.
 
     ``reach`` guesses how far a row's slack may still move.
     """
-    search = _Rounds(_Front(problem, mu, w, b), monitor, best, start, reach)
+    search = _Rounds(_Front(problem, *at), monitor, best, start, reach)
     return search_in_rounds(search, MAX_WORKING_SET_ROUNDS)
 
 
@@ -91,10 +92,29 @@ class _Rounds(WorkingSet):
         return True
 
     def solve(self) -> bool:
+        """Minimise over the rows near their margin; offer the dual this proves."""
+        here, best = self.here, self.best
+        problem, c, y = here.problem, here.problem.c, here.problem.y
         target = max(ROUND_TOL_SHARE * self.gap, 0.2 * self.monitor.tol)
-        state, near, self.kappa = _round(
-            self.here, self.pull, self.monitor, self.best, self.size, self.kappa, target
-        )
+        near, frozen = near_margin(problem, here.z, self.size)
+        constant = float(frozen.sum())
+        v0, r0 = self.pull.of(frozen * y), float(frozen @ y)
+        block = NearRows(take(problem.rows, near), y[near], c[near], here.mu, problem.bias, v0, r0)
+        a = 0.5 * c[near] if here.alpha is None else here.alpha[near]
+        state = State(here.w, here.b, a, here.z[near])
+        halfwidth = max(float(np.abs(state.z).max()), 1e-12)
+
+        def done(terms: Terms) -> bool:
+            return terms.gap <= target * abs(terms.primal + constant)
+
+        # The reduced objective lies below the full one everywhere; once it is below a dual
+        # bound, the frozen rows no longer tell the truth and the line search takes over.
+        floor = max(best.dual, 0.0) * (1.0 - 1e-9) - constant
+        kappa = max(0.5 / halfwidth, self.kappa / KAPPA_GROWTH)
+        _, self.kappa = augment(block, state, kappa, self.monitor, Goal(target, done, floor))
+        here.alpha = frozen
+        here.alpha[near] = state.a
+        best.offer_dual(_dual(problem, block, state, here.alpha), here.alpha)
         self.found = state, near
         return True
 
@@ -142,33 +162,6 @@ class _Front:
         line = HingeLine(self.z, dz, np.zeros_like(c), steep, c)
         t = exact_step(line, start, slope, curvature)
         return min(t, 1.0)
-
-
-def _round(
-    here: _Front, pull, monitor, best, size, kappa, target
-) -> tuple[State, np.ndarray, float]:
-    """Minimise over the rows near their margin; offer the dual this proves."""
-    problem, mu, c, y = here.problem, here.mu, here.problem.c, here.problem.y
-    near, frozen = near_margin(problem, here.z, size)
-    constant = float(frozen.sum())
-    v0, r0 = pull.of(frozen * y), float(frozen @ y)
-    block = NearRows(take(problem.rows, near), y[near], c[near], mu, problem.bias, v0, r0)
-    a = 0.5 * c[near] if here.alpha is None else here.alpha[near]
-    state = State(here.w, here.b, a, here.z[near])
-    halfwidth = max(float(np.abs(state.z).max()), 1e-12)
-
-    def done(terms: Terms) -> bool:
-        return terms.gap <= target * abs(terms.primal + constant)
-
-    # The reduced objective lies below the full one everywhere; once it is below a dual
-    # bound, the frozen rows no longer tell the truth and the line search takes over.
-    floor = max(best.dual, 0.0) * (1.0 - 1e-9) - constant
-    kappa = max(0.5 / halfwidth, kappa / KAPPA_GROWTH)
-    _, kappa = augment(block, state, kappa, monitor, target, done, floor)
-    here.alpha = frozen
-    here.alpha[near] = state.a
-    best.offer_dual(_dual(problem, block, state, here.alpha), here.alpha)
-    return state, near, kappa
 
 
 def _dual(problem: Problem, block: NearRows, state: State, alpha) -> float:

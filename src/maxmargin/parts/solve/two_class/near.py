@@ -18,7 +18,7 @@ import numpy as np
 from ....core.problem.problem import Problem
 from ....core.rows.rows import combine, scores, take
 from ....core.solve.contract import Monitor
-from ....core.solve.two_class.lagrangian import NearRows, State, augment
+from ....core.solve.two_class.lagrangian import CentredPoint, Goal, NearRows, State, augment
 from ...parts import Parts
 from ..tasks import ask, ask_total
 from .sample import Chosen, most_values, stack
@@ -98,14 +98,6 @@ class Nearby(NamedTuple):
     dual: float
 
 
-class CentredPoint(NamedTuple):
-    """w and the bias b about μ: scores are w·(x − μ) + b."""
-
-    mu: np.ndarray
-    w: np.ndarray
-    b: float
-
-
 def solve_near(
     parts: Parts, spec: BinarySpec, census: Census, at: CentredPoint, corner: float, own: Monitor
 ) -> Nearby | None:
@@ -159,7 +151,7 @@ def _solve(chosen: list[Chosen], spec: BinarySpec, at: CentredPoint, width: floa
     def done(terms: Any) -> bool:
         return terms.gap <= NEAR_TOL * tol * abs(terms.primal + constant)
 
-    closed, _ = augment(block, state, FIRST_KAPPA / width, own, NEAR_TOL * tol, done)
+    closed, _ = augment(block, state, FIRST_KAPPA / width, own, Goal(NEAR_TOL * tol, done))
     return state, closed
 
 

@@ -18,10 +18,15 @@ import numpy as np
 from ....core.solve.contract import Ending, Monitor, OutOfBudget
 from ....core.solve.semismooth import Terms
 from ....core.solve.two_class.direction import BIAS_CURVATURE_SHARE, solve_scaled
-from ....core.solve.two_class.lagrangian import KAPPA_GROWTH, MAX_INNER_STEPS, MAX_OUTER_STEPS
+from ....core.solve.two_class.lagrangian import (
+    KAPPA_GROWTH,
+    MAX_INNER_STEPS,
+    MAX_OUTER_STEPS,
+    CentredPoint,
+)
 from ...parts import Parts
 from ..tasks import ask_total
-from .near import CentredPoint, solve_near
+from .near import solve_near
 from .newton_tasks import (
     LagrangianSums,
     SmoothedHinge,
