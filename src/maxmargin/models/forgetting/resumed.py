@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ...core.certify.certificate import Certificate
-from ...core.problem.losses import Hinge
+from ...core.problem.losses import boxed
 from ...core.problem.problem import Problem, two_class_summary
 from ...core.solve.contract import Monitor, Point
 from ...core.solve.two_class.changed_costs import solve_changed
@@ -77,7 +77,7 @@ def _kept(old, new, problem: Problem, f, rest, monitor: Monitor) -> Any:
 
 def _solved(old, new, problem: Problem, f, rest, monitor: Monitor) -> Any | None:
     """The optimum of the others; None where it is not near."""
-    if not isinstance(problem.loss, Hinge):
+    if not boxed(problem.loss):
         return None
     start = Point(old.coef_[0], float(old.intercept_[0]), old.alpha_)
     changed = len(rest) - int(np.count_nonzero(rest))

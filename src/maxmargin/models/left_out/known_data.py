@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ...core.problem.losses import Hinge
+from ...core.problem.losses import boxed
 from ...core.problem.problem import Problem
 from ...core.rows.rows import scores
 from ..svm import two_class
@@ -72,7 +72,7 @@ def _by_scores(model, X, y, sample_weight) -> KnownData:
     if not np.isfinite(f).all():
         check_rows(model, X, reset=False)  # says where a value is no number
     z = np.maximum(1.0 - problem.y * (f + b), 0.0)
-    losses = z if isinstance(problem.loss, Hinge) else z * z
+    losses = z if boxed(problem.loss) else z * z
     check_objective(model, 0.5 * float(w @ w) + float(problem.c @ losses))
     return KnownData(X, codes, weight, problem, f)
 

@@ -20,7 +20,7 @@ from ..contract import Ending, Monitor, OutOfBudget, Point, Proved, Solution
 from ..driver import conclude
 from ..semismooth import Terms
 from ..threads import one_blas_thread
-from .lagrangian import NearRows, State, augment
+from .lagrangian import Goal, NearRows, State, augment
 from .rounds import near_margin
 from .vertex import vertex
 
@@ -96,7 +96,7 @@ def _minimise(block: NearRows, state: State, constant: float, monitor: Monitor) 
     def done(terms: Terms) -> bool:
         return terms.gap <= tol * abs(terms.primal + constant)
 
-    augment(block, state, START_KAPPA, monitor, tol, done)
+    augment(block, state, START_KAPPA, monitor, Goal(tol, done))
 
 
 def _balanced(block: NearRows, a: np.ndarray) -> np.ndarray:
