@@ -12,16 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from maxmargin import accelerate
-from maxmargin.accelerate.settings import SETTINGS
 
-
-@pytest.fixture(autouse=True)
-def _fresh(monkeypatch):
-    monkeypatch.setattr(SETTINGS, "every_size", True)
-    accelerate.clear()
-    yield
-    accelerate.uninstall()
-    accelerate.clear()
+pytestmark = pytest.mark.usefixtures("fresh_patch")
 
 
 def _two():

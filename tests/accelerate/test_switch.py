@@ -19,18 +19,9 @@ from sklearn.svm import SVC, LinearSVC
 
 from maxmargin import accelerate
 from maxmargin.accelerate import hook, loading, record
-from maxmargin.accelerate.settings import SETTINGS
 
+pytestmark = pytest.mark.usefixtures("fresh_patch")
 X, Y = load_iris(return_X_y=True)
-
-
-@pytest.fixture(autouse=True)
-def _fresh(monkeypatch):
-    monkeypatch.setattr(SETTINGS, "every_size", True)
-    accelerate.clear()
-    yield
-    accelerate.uninstall()
-    accelerate.clear()
 
 
 def _solvers():

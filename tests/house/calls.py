@@ -10,6 +10,7 @@ compiled kernels count where they are entered. The door itself (``__main__``) is
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 import threading
@@ -108,6 +109,7 @@ def _command(*words: str) -> None:
     from maxmargin.__main__ import main
 
     before, sys.argv = sys.argv, ["maxmargin", *words]
+    pressed = signal.getsignal(signal.SIGINT)  # the command ends with Ctrl-C ignored
     try:
         main()
     except SystemExit as end:
@@ -115,6 +117,7 @@ def _command(*words: str) -> None:
             raise RuntimeError(f"maxmargin {' '.join(words)} ended with {end.code}") from None
     finally:
         sys.argv = before
+        signal.signal(signal.SIGINT, pressed)
 
 
 def _spread(X, y) -> None:

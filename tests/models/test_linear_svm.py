@@ -1,7 +1,6 @@
 """LinearSVM as a user meets it: attributes, frames, budgets, warm starts, errors."""
 
 import os
-import signal
 import tracemalloc
 
 import numpy as np
@@ -17,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from maxmargin import LinearSVM, NotSeparableError, verify
-from maxmargin.core.solve.contract import Monitor
 
 from ..helpers import cloud, separable_cloud
+from ..interrupts import press_ctrl_c
 
 
 def test_fitted_attributes():
@@ -126,15 +125,7 @@ def test_iteration_limit(solver):
 @pytest.mark.parametrize("solver", ["newton", "descent", "interior"])
 def test_interrupt_leaves_a_usable_model(solver, monkeypatch):
     """A real signal, sent at the fifth iteration."""
-    original, calls = Monitor.step, []
-
-    def step(monitor, count=1):
-        calls.append(count)
-        if len(calls) == 5:
-            os.kill(os.getpid(), signal.SIGINT)
-        return original(monitor, count)
-
-    monkeypatch.setattr(Monitor, "step", step)
+    press_ctrl_c(monkeypatch, 5)
     X, y = cloud(3000, 30, seed=1)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         fit = LinearSVM(solver=solver, C=1000.0).fit(X, y)

@@ -1,7 +1,5 @@
 """LogisticRegression as a user meets it: attributes, frames, budgets, warm starts, errors."""
 
-import os
-import signal
 import tracemalloc
 import warnings
 
@@ -16,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from maxmargin import LogisticRegression, verify
-from maxmargin.core.solve.contract import Monitor
 
 from ..helpers import cloud
+from ..interrupts import press_ctrl_c
 from ..logistic_helpers import blobs
 
 CLASSES = pytest.mark.parametrize("k", [2, 4])
@@ -101,15 +99,7 @@ def test_budgets_keep_the_best_model_and_say_its_gap(k, solver):
 @SOLVER
 def test_interrupt_leaves_a_usable_model(k, solver, monkeypatch):
     """A real signal, sent at the third iteration."""
-    original, calls = Monitor.step, []
-
-    def step(monitor, count=1):
-        calls.append(count)
-        if len(calls) == 3:
-            os.kill(os.getpid(), signal.SIGINT)
-        return original(monitor, count)
-
-    monkeypatch.setattr(Monitor, "step", step)
+    press_ctrl_c(monkeypatch, 3)
     X, y = blobs(3000, 30, k, spread=3.0, seed=1)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model = LogisticRegression(solver=solver, C=1000.0).fit(X, y)

@@ -1,8 +1,6 @@
 """The rankers as a user meets them: bad input, frames, streams, budgets, scikit-learn's tools."""
 
-import os
 import pickle
-import signal
 
 import numpy as np
 import pandas as pd
@@ -26,8 +24,8 @@ from maxmargin import (
     pairs_from_scores,
     verify,
 )
-from maxmargin.core.solve.contract import Monitor
 
+from ..interrupts import press_ctrl_c
 from ..ranking_helpers import graded, label_preferences, preferences
 
 ITEMS = np.arange(10.0).reshape(5, 2) % 7
@@ -333,15 +331,7 @@ def test_budgets_leave_a_usable_model_with_a_warning(case, limit):
 @each_long_fit
 def test_interrupt_leaves_a_usable_model(case, monkeypatch):
     """A real signal, sent at the third iteration."""
-    original, calls = Monitor.step, []
-
-    def step(monitor, count=1):
-        calls.append(count)
-        if len(calls) == 3:
-            os.kill(os.getpid(), signal.SIGINT)
-        return original(monitor, count)
-
-    monkeypatch.setattr(Monitor, "step", step)
+    press_ctrl_c(monkeypatch, 3)
     model, X, y = list(long_fits())[case]
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model.fit(X, y)

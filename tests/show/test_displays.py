@@ -1,7 +1,5 @@
 """Displays of the geometric views: scikit-learn's manners, and no warning while drawing."""
 
-import warnings
-
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -17,13 +15,7 @@ from maxmargin.show.views.unknown import unknown_regions_view
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
-
-@pytest.fixture(autouse=True)
-def _no_warning_and_no_figure_left():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("no_warning")
 
 
 @pytest.fixture(scope="module")

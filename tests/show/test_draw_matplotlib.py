@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import warnings
 
 import matplotlib as mpl
 import numpy as np
@@ -28,13 +27,7 @@ from maxmargin.show.scene import (
     Segments,
 )
 
-
-@pytest.fixture(autouse=True)
-def _no_warning_and_no_figure_left():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
-    plt.close("all")
+pytestmark = pytest.mark.usefixtures("no_warning")
 
 
 def scene(*marks, x=Axis("across"), y=Axis("up"), **more):  # noqa: B008

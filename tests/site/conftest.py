@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ..app.studio.helpers import ARGUMENTS, browser_path
+from ..browser import browser  # noqa: F401
 
 SITE = Path(__file__).parents[2] / "build" / "site"
 
@@ -14,16 +14,3 @@ def site():
     if not (SITE / "index.html").exists():
         pytest.fail("there is no site in build/site: run `make docs`")
     return SITE
-
-
-@pytest.fixture(scope="module")
-def browser():
-    path = browser_path()
-    if path is None:
-        pytest.skip("no browser is installed: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        found = play.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield found
-        found.close()

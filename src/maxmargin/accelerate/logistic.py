@@ -25,14 +25,18 @@ from . import warm
 from .case import Answer, Case, Quicker, Refusal, attend
 from .conditioning import USUAL_TOL, few_steps_suffice
 from .draws import Draws
-from .liblinear import Arguments, column_appended, refuse_liblinear, refuse_weights
+from .liblinear import (
+    LEAST_MAX_ITER,
+    Arguments,
+    column_appended,
+    refuse_liblinear,
+    refuse_weights,
+)
 from .settings import SETTINGS, aim
 
 # What lbfgs takes for a value of X and a class.
 SECONDS_PER_VALUE = 2e-8
 MAX_ITER = 10_000
-# Fewer iterations than scikit-learn's default ask for an early stop.
-LEAST_MAX_ITER = 100
 
 
 def wrap(original: Callable) -> Callable:

@@ -24,7 +24,7 @@ from .settings import SETTINGS
 SECONDS_PER_PRODUCT = 1e-10
 # Rows times columns from which ours are quicker, and columns up to which they are dense.
 MIN_VALUES, MAX_SPARSE_SIDE = 50_000, 5_000
-FITTED = ("coef_", "intercept_", "n_iter_", "solver_")
+RIDGE_ATTRIBUTES = ("coef_", "intercept_", "n_iter_", "solver_")
 
 
 def wrap(original: Callable) -> Callable:
@@ -85,7 +85,7 @@ class RidgeCase(Case):
     def original(self) -> dict[str, Any]:
         ridge = copy(self.ridge)
         self._original(ridge, self.X, self.Y, sample_weight=self.given_weight)
-        return {name: vars(ridge)[name] for name in FITTED if name in vars(ridge)}
+        return {name: vars(ridge)[name] for name in RIDGE_ATTRIBUTES if name in vars(ridge)}
 
     def settle(self, value: dict[str, Any]) -> Any:
         vars(self.ridge).update(value)

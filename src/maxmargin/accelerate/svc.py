@@ -31,7 +31,7 @@ MAX_ITER, USUAL_TOL = 100_000, 1e-3
 # classes on average: with the linear kernel; with others by values, or by rows up to a C.
 MIN_LINEAR_ROWS, MIN_KERNEL_VALUES, MIN_KERNEL_ROWS, MAX_KERNEL_C = 500, 8e5, 5000, 2.0
 # What a fit of LIBSVM's leaves in the estimator.
-FITTED = (
+SVC_ATTRIBUTES = (
     "support_",
     "support_vectors_",
     "_n_support",
@@ -115,7 +115,7 @@ class SVCCase(Case):
     def original(self) -> dict[str, Any]:
         svc = copy(self.svc)
         self._original(svc, self.X, self.y, self.sample_weight, *self.rest)
-        return {name: vars(svc)[name] for name in (*FITTED, _XFIT) if name in vars(svc)}
+        return {name: vars(svc)[name] for name in (*SVC_ATTRIBUTES, _XFIT) if name in vars(svc)}
 
     def settle(self, value: dict[str, Any]) -> None:
         vars(self.svc).update(value)

@@ -20,7 +20,7 @@ from .intervals import high
 DIGITS = 100
 MOST_STEPS = 150
 # The gap, relative to the objective, at which the method stops.
-ENOUGH = Decimal("1e-35")
+ENOUGH_GAP = Decimal("1e-35")
 CONTEXT = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
 ZERO, ONE = Decimal(0), Decimal(1)
 # Of the way to the nearest bound, so much is gone.
@@ -165,7 +165,7 @@ class InteriorPoint:
         for g in self.groups:
             size += self.cost[g] * self.xi[g] ** (2 if self.squared else 1)
         far = max(abs(each) for each in self.reach.values())
-        return self.mu * len(self.live) < ENOUGH * size and far < ENOUGH
+        return self.mu * len(self.live) < ENOUGH_GAP * size and far < ENOUGH_GAP
 
     def assemble(self) -> None:
         """H = [I 0; 0 0] + Σ θ v vᵀ − Σ_g κφ (Σθv)(Σθv)ᵀ, the lower half; θ = γ/s."""

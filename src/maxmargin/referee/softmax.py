@@ -23,7 +23,7 @@ from .optimum import CONTEXT, decimal, product, solve
 DIGITS = 60
 MOST_STEPS, SHORTEST = 200, Decimal("1e-12")
 # The decrease that a step promises, relative to the objective, at which the method stops.
-ENOUGH = Decimal("1e-38")
+ENOUGH_DECREASE = Decimal("1e-38")
 FAINT = Decimal("1e-150")
 
 
@@ -128,7 +128,7 @@ def _newton(problem: HingeProblem, codes, W, b):
                             H[at + j][to + m] += scaled * other
         step = solve(H, g)
         promise = product(g, step) / 2
-        if promise <= ENOUGH * value:
+        if promise <= ENOUGH_DECREASE * value:
             break
         t = Decimal(1)
         while t > SHORTEST:

@@ -1,6 +1,7 @@
 import pytest
 
-from .helpers import ARGUMENTS, Studio, browser_path
+from ...browser import browser  # noqa: F401
+from .helpers import Studio
 from .pages import opened
 
 
@@ -12,25 +13,7 @@ def studio():
     running.stop()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    """Debian's chromium, or whatever the machine has of it.
-
-    Not for longer than a module: while it is open, Playwright keeps an event loop running in
-    this thread, and whoever starts another one fails.
-    """
-    path = browser_path()
-    if path is None:
-        pytest.skip("no browser is installed: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        found = play.chromium.launch(executable_path=path, args=ARGUMENTS)
-        yield found
-        found.close()
-
-
 @pytest.fixture
-def page(browser, studio):
+def page(browser, studio):  # noqa: F811
     with opened(browser, studio) as found:
         yield found

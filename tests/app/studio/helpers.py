@@ -1,23 +1,11 @@
-"""A real studio in a process of its own, and a real browser to look at it."""
+"""A real studio in a process of its own."""
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import threading
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--no-first-run",
-]  # fmt: skip
-
-
-def browser_path():
-    """The browser of this machine, or None."""
-    return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 class Studio:

@@ -32,8 +32,8 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-UNIT = 2.0**-53
-SMALLEST = 2.0**-1074
+from ..rows.twofold import SMALLEST, UNIT
+
 # Bounds are themselves computed in float64: they are made longer by more than that can lose.
 SPARE = 1.0 + 1e-6
 # Magnitudes whose squares neither overflow nor underflow, with room for many to be added up.

@@ -83,6 +83,16 @@ class OutOfBudget(Exception):
         self.ending = ending
 
 
+def ended(search: Callable[[], Ending]) -> Ending:
+    """How a search ended: by itself, with its budget, or by Ctrl-C; it keeps what it found."""
+    try:
+        return search()
+    except OutOfBudget as stop:
+        return stop.ending
+    except KeyboardInterrupt:
+        return Ending.INTERRUPTED
+
+
 @dataclass
 class Monitor:
     """Tolerance, budget, history and progress of one fit.

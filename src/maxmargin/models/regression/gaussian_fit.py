@@ -26,7 +26,7 @@ from ...core.certify.exported import Exported
 from ...core.rows.double_double import gamma
 
 # Roundings of an entry beside those of its sums: centring, shrinking, two triangular solves.
-FEW = 10
+ENTRY_ROUNDINGS = 10
 
 
 class Gaussian(NamedTuple):
@@ -92,7 +92,7 @@ def certify(model: Iterable[Gaussian], best: Iterable[Gaussian], n: int, shares)
     for ours, theirs in zip(model, best, strict=True):
         d, k = len(ours.mean), k + 1
         found = float(np.linalg.cond(ours.covariance))
-        doubt = d * found * gamma(n + d + FEW)
+        doubt = d * found * gamma(n + d + ENTRY_ROUNDINGS)
         off, shift = _whitened(ours, theirs)
         total += theirs.mass * (_growth(off, doubt) + 0.5 * float(shift @ shift) + doubt**2)
         mass += theirs.mass

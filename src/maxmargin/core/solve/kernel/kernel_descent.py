@@ -17,7 +17,7 @@ import numpy as np
 from ...certify.bias import best_bias
 from ...kernels.gram_cache import Forgetful, GramCache
 from ...problem.kernelised import KernelProblem
-from ..contract import Ending, Monitor, OutOfBudget
+from ..contract import Ending, Monitor, ended
 from ..working_set import WorkingSet, search_in_rounds
 from .pair_steps import pair_steps
 
@@ -76,12 +76,8 @@ def descend(
     tol: float,
 ) -> Ending:
     """Improve ``point`` in place until primal and dual, as far as f knows, agree to ``tol``."""
-    try:
-        return search_in_rounds(_Blocks(problem, monitor, cache, point, tol), sys.maxsize)
-    except OutOfBudget as over:
-        return over.ending
-    except KeyboardInterrupt:
-        return Ending.INTERRUPTED
+    blocks = _Blocks(problem, monitor, cache, point, tol)
+    return ended(lambda: search_in_rounds(blocks, sys.maxsize))
 
 
 class _Blocks(WorkingSet):

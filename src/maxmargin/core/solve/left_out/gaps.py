@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-REORDER = {"reassoc", "contract", "nnan", "ninf"}
+from .pivot import REORDER
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

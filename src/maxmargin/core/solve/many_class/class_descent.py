@@ -20,7 +20,7 @@ from ...problem.class_losses import hinge_rates
 from ...problem.multiclass import MulticlassProblem
 from ...rows.class_products import class_combine, compressed, padded
 from ...rows.rows import combine, scores, size_of, sqnorms
-from ..contract import ClassPoint, Ending, Monitor, OutOfBudget
+from ..contract import ClassPoint, Ending, Monitor, OutOfBudget, ended
 from ..two_class.sweep import awake
 from .class_leap import leap
 from .class_shift import best_shift
@@ -56,12 +56,7 @@ def class_descent(
 ) -> tuple[ClassPoint, Ending]:
     """Descend until the estimated gap is the one asked for; multipliers are nearly feasible."""
     state = ClassDescent(problem, monitor, start)
-    try:
-        ending = state.loop()
-    except OutOfBudget as budget:
-        ending = budget.ending
-    except KeyboardInterrupt:
-        ending = Ending.INTERRUPTED
+    ending = ended(state.loop)
     return state.point(ending is Ending.REACHED), ending
 
 

@@ -21,7 +21,7 @@ from ...problem.problem import Bias
 from ...rows.graded import between, by_score, count, ramp, sample_between
 from ...rows.pairs import PairRows
 from ...rows.rows import combine, scores
-from ..contract import Ending, Monitor, OutOfBudget, Point, Proved, Solution
+from ..contract import Ending, Monitor, Point, Proved, Solution, ended
 from ..driver import conclude
 from ..threads import one_blas_thread
 from ..two_class.direction import newton_direction
@@ -52,12 +52,7 @@ def solve_grades(
     monitor.solver = "rounded corner"
     run = _Run(problem, monitor, start)
     with one_blas_thread(), np.errstate(all="ignore"):
-        try:
-            ending = run.loop()
-        except OutOfBudget as stop:
-            ending = stop.ending
-        except KeyboardInterrupt:
-            ending = Ending.INTERRUPTED
+        ending = ended(run.loop)
         found = certify_grades(problem, run.best_w, run.best_width, monitor.tol)
     why = f"{problem.grades.pairs} pairs implied by grades: they are counted, not listed"
     point = Point(run.best_w, 0.0, np.empty(0))

@@ -16,7 +16,7 @@ from ...certify.label_pairs import by_example, outflow, repair_label_pairs
 from ...problem.label_pairs import LabelPairsProblem
 from ...rows.class_products import class_combine, padded
 from ...rows.rows import combine, scores, sqnorms
-from ..contract import ClassPoint, Ending, Monitor, OutOfBudget
+from ..contract import ClassPoint, Ending, Monitor, ended
 from .label_sweep import follow, label_sweep, look
 
 # τ in units of the mean ‖x − μ‖².
@@ -37,12 +37,7 @@ def label_descent(
 ) -> tuple[ClassPoint, Ending]:
     """Solve ``problem``, whose pairs are sorted by example; multipliers come repaired."""
     run = _Descent(problem, monitor, start)
-    try:
-        ending = run.loop()
-    except OutOfBudget as stop:
-        ending = stop.ending
-    except KeyboardInterrupt:
-        ending = Ending.INTERRUPTED
+    ending = ended(run.loop)
     if ending is not Ending.REACHED and run.check():
         ending = Ending.REACHED
     return ClassPoint(run.best_W, run.best_b, run.best_alpha), ending

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg.blas import daxpy
 
-from ..contract import Ending, Monitor, OutOfBudget
+from ..contract import Ending, Monitor, ended
 from .hessian_models import Kronecker, Model
 from .path_state import Known, Pair, PathPoint
 from .smooth import LogisticLoss, SoftmaxLoss
@@ -71,12 +71,7 @@ def quasi_newton(
     search = QuasiNewton(loss, monitor, start, before)
     if known is not None and start is not None:
         search.inherit(known)
-    try:
-        search.ending = search.loop()
-    except OutOfBudget as stop:
-        search.ending = stop.ending
-    except KeyboardInterrupt:
-        search.ending = Ending.INTERRUPTED
+    search.ending = ended(search.loop)
     return search
 
 

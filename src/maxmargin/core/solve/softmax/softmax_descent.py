@@ -17,7 +17,7 @@ from ...certify.softmax import balanced
 from ...problem.multiclass import MulticlassProblem
 from ...rows.class_products import class_combine, padded
 from ...rows.rows import combine, scores, size_of, sqnorms
-from ..contract import Ending, Monitor, OutOfBudget
+from ..contract import Ending, Monitor, OutOfBudget, ended
 from .softmax_sweep import SOFTMAX_ROW_DTYPE, sweep
 
 # τ in units of the mean ‖x − μ‖².
@@ -40,12 +40,7 @@ def softmax_descent(
 ) -> tuple[np.ndarray, np.ndarray, Ending, Certificate | None]:
     """W (k, d), b (k,), why the descent ended, and the certificate of W and b if it knows one."""
     descent = SoftmaxDescent(problem, monitor, start)
-    try:
-        ending = descent.loop()
-    except OutOfBudget as stop:
-        ending = stop.ending
-    except KeyboardInterrupt:
-        ending = Ending.INTERRUPTED
+    ending = ended(descent.loop)
     if ending is not Ending.REACHED and descent.unseen and descent.check():
         ending = Ending.REACHED
     return descent.W, descent.b, ending, descent.certificate

@@ -20,7 +20,7 @@ import numpy as np
 from ...problem.losses import bend, best_alpha
 from ...problem.problem import Problem
 from ...rows.rows import combine, scores, size_of, sqnorms
-from ..contract import Ending, Monitor, OutOfBudget, Point, origin, serves
+from ..contract import Ending, Monitor, OutOfBudget, Point, ended, origin, serves
 from .bounds import Dual, Primal, dual_bound, primal_bound
 from .epochs import DESCENT_STATE_DTYPE, MAX_LEAP_PRODUCT, march
 from .leap import leap
@@ -51,12 +51,7 @@ MIN_CHECK_PROGRESS = 1e-3
 def descent(problem: Problem, monitor: Monitor, start: Point | None = None) -> tuple[Point, Ending]:
     """Solve ``problem``; returns the best primal and the best dual point seen."""
     run = Descent(problem, monitor, start)
-    try:
-        ending = run.loop()
-    except OutOfBudget as stop:
-        ending = stop.ending
-    except KeyboardInterrupt:
-        ending = Ending.INTERRUPTED
+    ending = ended(run.loop)
     if ending is not Ending.REACHED and run.check():
         ending = Ending.REACHED
     return Point(run.w_best, run.primal.b, run.dual.alpha), ending

@@ -16,7 +16,7 @@ import numpy as np
 from ...problem.losses import Hinge, SquaredHinge, boxed
 from ...problem.problem import Problem
 from ...rows.rows import SparseRows, combine, take
-from ..contract import Best, Ending, Monitor, OutOfBudget, Point, serves
+from ..contract import Best, Ending, Monitor, Point, ended, serves
 from ..semismooth import Terms
 from .descent import descent
 from .lagrangian import CentredPoint, Goal, NearRows, State, augment, block_slack, minimise
@@ -40,12 +40,7 @@ def newton(problem: Problem, monitor: Monitor, start: Point | None = None) -> tu
     """Solve ``problem``; the multipliers returned are not yet repaired."""
     mu = _means(problem)
     best = Best(problem)
-    try:
-        ending = _solve(problem, mu, monitor, start, best)
-    except OutOfBudget as stop:
-        ending = stop.ending
-    except KeyboardInterrupt:
-        ending = Ending.INTERRUPTED
+    ending = ended(lambda: _solve(problem, mu, monitor, start, best))
     return Point(best.w, best.b - float(mu @ best.w), best.alpha), ending
 
 
