@@ -52,6 +52,10 @@ def count(package: Path = PACKAGE) -> Figures:
         for path in sorted(package.rglob("*.py"))
     }
     found = Figures(files=len(sources))
+    offered = {
+        (name, module.replace(".", "/") + ".py")
+        for name, module in re.findall(r'"(\w+)": "([\w.]+)"', sources["__init__.py"])
+    }
     in_folder: dict[str, int] = defaultdict(int)
     classes: dict[str, list[str]] = defaultdict(list)
     for name, text in sources.items():
@@ -63,7 +67,8 @@ def count(package: Path = PACKAGE) -> Figures:
         found.losses += len(re.findall(r"isinstance\((?:\w+\.)?loss\b", text))
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                _count_function(found, node, name)
+                public = (node.name, name) in offered or _is_door(node.name, name)
+                _count_function(found, node, name, public)
             elif isinstance(node, ast.ClassDef) and SAME_ON_PURPOSE not in name:
                 classes[node.name].append(name)
     found.functions.sort()
@@ -73,7 +78,7 @@ def count(package: Path = PACKAGE) -> Figures:
     return found
 
 
-def _count_function(found: Figures, node: ast.FunctionDef | ast.AsyncFunctionDef, file: str):
+def _count_function(found: Figures, node, file: str, public: bool) -> None:
     found.functions.append((node.end_lineno or node.lineno) - node.lineno + 1)
     names = [each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     own = names[:1] in (["self"], ["cls"])
@@ -82,26 +87,20 @@ def _count_function(found: Figures, node: ast.FunctionDef | ast.AsyncFunctionDef
     place = f"{file}:{node.lineno} {node.name} {len(names) - own}"
     if any(COMPILED.search(ast.unparse(each)) for each in node.decorator_list):
         found.many_compiled.append(place)
-    elif _is_public(node.name, file):
+    elif public:
         found.many_public.append(place)
     else:
         found.many_private.append(place)
 
 
-def _is_public(name: str, file: str) -> bool:
-    """Whether users call it: commands, estimators, displays, and functions of the root package."""
+def _is_door(name: str, file: str) -> bool:
+    """Whether users call it: commands, estimators and displays."""
     if file.startswith(COMMANDS) or file.startswith("cli/"):
         return not name.startswith("_")
     estimators = file.startswith(("models/", "estimators/", "select/", "spread/"))
     if estimators and name == "__init__":
         return True
-    if file.startswith("show/") and name.startswith("from_"):
-        return True
-    return name in ROOT_FUNCTIONS
-
-
-# Functions that `maxmargin` offers by name and that take many parameters.
-ROOT_FUNCTIONS = {"probe", "compare", "c_path", "text_experiment", "fit_many"}
+    return file.startswith("show/") and name.startswith("from_")
 
 
 def main() -> None:
