@@ -9,16 +9,15 @@ the special case (i, y, c) for all c ≠ y: the "sum" rule.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from ..rows.rows import Rows, lengths, shape
-from .problem import Bias
+from ..rows.rows import Rows
+from .problem import Bias, OnRows
 
 
 @dataclass(frozen=True)
-class LabelPairsProblem:
+class LabelPairsProblem(OnRows):
     """Rows, k classes, and for every pair its example, the class preferred, the other, its cost."""
 
     rows: Rows
@@ -28,15 +27,6 @@ class LabelPairsProblem:
     loser: np.ndarray
     c: np.ndarray
     bias: Bias = Bias.FREE
-
-    @cached_property
-    def lengths(self) -> np.ndarray:
-        """‖x‖ of every row, or a little more."""
-        return lengths(self.rows)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return shape(self.rows)
 
     def summary(self) -> str:
         """Variables and constraints, as the lectures count them."""

@@ -18,13 +18,13 @@ from functools import cached_property
 
 import numpy as np
 
-from ..rows.rows import Rows, lengths, shape
+from ..rows.rows import Rows
 from .class_losses import ClassLoss, slacks_each
-from .problem import Bias
+from .problem import Bias, OnRows
 
 
 @dataclass(frozen=True)
-class MulticlassProblem:
+class MulticlassProblem(OnRows):
     """Rows, labels y in {0, …, k−1} (int64), costs c ≥ 0 (∞: hard margin), a loss, a bias."""
 
     rows: Rows
@@ -38,15 +38,6 @@ class MulticlassProblem:
     def hard(self) -> bool:
         """Whether slack is forbidden."""
         return bool(np.isinf(self.c).any())
-
-    @cached_property
-    def lengths(self) -> np.ndarray:
-        """‖x‖ of every row, or a little more."""
-        return lengths(self.rows)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return shape(self.rows)
 
     def summary(self) -> str:
         """Variables and constraints, as the lectures count them."""

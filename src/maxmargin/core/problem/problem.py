@@ -31,8 +31,23 @@ class Bias(Enum):
         return self is Bias.FREE
 
 
+class OnRows:
+    """What all problems ask of their rows."""
+
+    rows: Any
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """‖x‖ of every row, or a little more."""
+        return lengths(self.rows)
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        return shape(self.rows)
+
+
 @dataclass(frozen=True)
-class Problem:
+class Problem(OnRows):
     """AnyRows, labels y in {−1, +1}, costs c ≥ 0 (∞ for the hard margin), a loss, a bias."""
 
     rows: Any  # dense, sparse or pairs
@@ -53,15 +68,6 @@ class Problem:
             return np.where(self.c > 0, np.inf, 0.0)
         most = largest(self.loss)
         return self.c if most == 1.0 else most * self.c
-
-    @cached_property
-    def lengths(self) -> np.ndarray:
-        """‖x‖ of every row, or a little more."""
-        return lengths(self.rows)
-
-    @cached_property
-    def shape(self) -> tuple[int, int]:
-        return shape(self.rows)
 
     def summary(self) -> str:
         """Variables and constraints, as the lectures count them."""
