@@ -153,6 +153,14 @@ def test_the_perceptron_is_stepped_to_and_fro(page):
     page.select_option("#run-order", "shuffle")
     page.wait_for_selector("#run[aria-busy=false]")
     assert page.inner_text("#count").startswith("0 / ")
+    page.select_option("#run-unit", "linear")
+    page.wait_for_selector("#run[aria-busy=false]")
+    page.wait_for_selector("#why:has-text('every output')")
+    page.locator("#why").click()
+    page.keyboard.press("End")
+    assert "E = ½ Σ (t − o)² falls" in page.inner_text("#why")
+    assert "the least error is" in page.inner_text("#against-words")
+    assert page.locator("#run-order").is_hidden()
 
 
 def test_two_sessions_do_not_disturb_each_other(browser, studio):

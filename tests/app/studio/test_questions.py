@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from maxmargin import LinearSVM, Perceptron
+from maxmargin import LeastSquaresClassifier, LinearSVM, Perceptron
 from maxmargin.app.studio.code import program
 from maxmargin.app.studio.methods import STUDIO_METHODS, UNKNOWN_LABEL
 from maxmargin.app.studio.parameters import BASIS_CHOICES, KERNEL_CHOICES, PARAMETERS
@@ -201,6 +201,24 @@ def test_the_stepper_replays_the_perceptron():
     assert run["frames"][-1]["wrong"] == 0
     assert len(run["frames"]) - 1 <= run["bound"]
     assert all(str(f["cause"][0]) in f["why"] for f in run["frames"][1:])
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_the_stepper_walks_a_linear_unit_down_its_error(k):
+    question = asked(clouds(k), values={"unit": "linear", "rate": 1.0})
+    run = steps(question)
+    json.dumps(run, allow_nan=False)
+    task = StudioTask.of(question)
+    least = LeastSquaresClassifier().fit(task.X, task.codes)
+    E = np.array(run["norms"]["marks"][0]["y"])
+    assert (np.diff(E) <= 0).all()
+    assert least.certificate_.objective <= E[-1] < 1.01 * least.certificate_.objective
+    last = run["frames"][-1]
+    assert last["wrong"] == (least.predict(task.X) != task.codes).sum()
+    assert np.allclose(last["W"], least.coef_, atol=0.02)
+    assert run["bound"] is None
+    wild = steps(asked(clouds(k), values={"unit": "linear", "rate": 2.5}))
+    assert "grows" in wild["frames"][-1]["why"]
 
 
 def test_the_stepper_says_why_there_is_no_bound():

@@ -12,6 +12,10 @@ from .parameters import PARAMETERS, Parameter
 MAX_PERCEPTRON_PASSES = 200
 # The kernel perceptron pays for every pass with a row of kernel values per point.
 MAX_KERNEL_PASSES = 50
+# Passes of the delta rule within a tenth of a second, and how nearly they solve the equations.
+MAX_UNIT_PASSES, UNIT_TOL = 1000, 1e-3
+# A little of a round Gaussian in each: points in a line have a covariance without an inverse.
+GAUSSIAN_SHRINKAGE = 0.01
 # The label of regions that no class, or more than one, claims.
 UNKNOWN_LABEL = -1
 
@@ -111,6 +115,10 @@ STUDIO_METHODS = {
         StudioMethod("margin", "Margin perceptron", PERCEPTRON_GROUP,
                "Also corrects points that are right by too little.",
                ("margin", "order", "seed", "bias", *PICTURE_KNOBS), "Perceptron", RUN),
+        StudioMethod("linear-unit", "Linear unit, delta rule", PERCEPTRON_GROUP,
+               "Goes downhill on the squared error, to the minimum of least squares.",
+               ("bias", "arrow"), "LinearUnit",
+               {"max_passes": MAX_UNIT_PASSES, "tol": UNIT_TOL}),
         StudioMethod("hard", "Hard margin", SVM_GROUP,
                "The widest street between the classes, or a proof that there is none.",
                ("rule", "bias", *PICTURE_KNOBS), "LinearSVM", {"C": float("inf")}),
@@ -133,6 +141,9 @@ STUDIO_METHODS = {
         StudioMethod("fisher", "Fisher's discriminant", CLOSED_FORM_GROUP,
                "The direction that spreads the means most for the spread within.",
                ("covariance", "misses", "arrow"), "FisherDiscriminant"),
+        StudioMethod("quadratic", "A Gaussian for each class", CLOSED_FORM_GROUP,
+               "A mean and a covariance each: boundaries are conics.",
+               (), "QuadraticDiscriminant", {"shrinkage": GAUSSIAN_SHRINKAGE}),
         StudioMethod("kernel-svm", "Kernel SVM", KERNEL_GROUP,
                "The same street, in the space of a kernel.",
                ("C", "hard", *KERNEL_PARAMETERS, "duels", "misses", "sizes"), "KernelSVM"),

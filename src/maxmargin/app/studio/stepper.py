@@ -1,4 +1,4 @@
-"""The perceptron stepper's question: every update of a run, why it was made, and the bound."""
+"""The stepper's question: every update of a run, why it was made, and the bound."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from ...show.views.perceptron_run import PerceptronRun, perceptron_run
 from .methods import MAX_PERCEPTRON_PASSES
 from .parameters import PARAMETERS
 from .task import StudioTask
+from .unit_stepper import unit_steps
 
 # More updates than anyone will step through; the run says in words that it went on.
 MAX_STEPPED_UPDATES = 500
-PERCEPTRON_PARAMETERS = ("order", "seed", "rate", "least")
+STEPPER_KNOBS = ("unit", "order", "seed", "rate", "least")
 
 
 def steps(asked: dict) -> dict:
@@ -21,10 +22,11 @@ def steps(asked: dict) -> dict:
     if len(task.present) < 2:
         raise ValueError("Draw points of at least two classes in the playground first.")
     given = asked.get("values", {})
-    order, seed, rate, least = (
-        PARAMETERS[name].check(given.get(name, PARAMETERS[name].default))
-        for name in PERCEPTRON_PARAMETERS
+    unit, order, seed, rate, least = (
+        PARAMETERS[name].check(given.get(name, PARAMETERS[name].default)) for name in STEPPER_KNOBS
     )
+    if unit == "linear":
+        return unit_steps(task, rate)
     run = perceptron_run(
         task.X, task.codes, most=MAX_STEPPED_UPDATES, feature_names=task.names,
         order=order, random_state=seed, learning_rate=rate, margin=least,

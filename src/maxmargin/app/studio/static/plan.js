@@ -5,7 +5,8 @@ import { html, options, segments } from "./controls.js";
 const COMMANDS = { fit: "Fit", compare: "Compare" };
 const METHODS = {
   svm: "Support vector machine", logistic: "Logistic regression", "least-squares": "Least squares",
-  fisher: "Fisher discriminant", perceptron: "Perceptron (averaged)", "kernel-svm": "SVM with a kernel",
+  fisher: "Fisher discriminant", quadratic: "A Gaussian for each class", "linear-unit": "Linear unit (delta rule)",
+  perceptron: "Perceptron (averaged)", "kernel-svm": "SVM with a kernel",
   "kernel-ridge": "Ridge with a kernel", "kernel-perceptron": "Perceptron with a kernel",
 };
 const PRICED = ["svm", "logistic", "least-squares", "kernel-svm", "kernel-ridge"];

@@ -1,4 +1,4 @@
-// The perceptron, one update at a time, on the playground's points.
+// The perceptron, one update at a time, or the linear unit, pass by pass, on the playground's points.
 
 import { knob } from "./controls.js";
 import { Latest } from "./net.js";
@@ -11,7 +11,8 @@ import { flattened } from "./store.js";
 export const id = "stepper";
 export const title = "Perceptron stepper";
 
-const KNOBS = ["order", "seed", "rate", "least"];
+const KNOBS = ["unit", "order", "seed", "rate", "least"];
+const PERCEPTRON_KNOBS = ["order", "seed", "least"]; // of which the linear unit knows nothing
 const PLAY_MS = 700; // time to see one update
 const WHOLE_RUN_MS = 30000; // a long run plays faster, to end within this
 
@@ -102,6 +103,7 @@ export function mount(panel, app) {
   const follow = (state) => {
     if (panel.hidden) return;
     for (const name of KNOBS) knobs[name].put(state.values[name]);
+    for (const name of PERCEPTRON_KNOBS) knobs[name].root.hidden = state.values.unit === "linear";
     knobs.seed.root.style.visibility = state.values.order === "cycle" ? "hidden" : "visible";
     plane.look(state.window, state.names);
     const now = JSON.stringify([flattened(state).points, state.labels, KNOBS.map((name) => state.values[name])]);
@@ -140,9 +142,9 @@ function against(find, run, t) {
   const meter = find("against");
   meter.max = run.bound ?? Math.max(1, run.frames.length - 1);
   meter.value = t;
-  find("against-words").textContent = run.bound === null
+  find("against-words").textContent = run.frames[t].told ?? (run.bound === null
     ? `${t} updates; for these points and this rule there is no bound.`
-    : `${t} of at most ${Number(run.bound.toPrecision(4))}: R = ${Number(run.radius.toPrecision(4))}, γ = ${Number(run.gamma.toPrecision(4))}.`;
+    : `${t} of at most ${Number(run.bound.toPrecision(4))}: R = ${Number(run.radius.toPrecision(4))}, γ = ${Number(run.gamma.toPrecision(4))}.`);
 }
 
 function showChart(chart, scene) {
@@ -154,7 +156,7 @@ function showChart(chart, scene) {
   }
   if (!xs.length) return chart.scene.replaceChildren();
   const grow = ([low, high]) => (low < high ? [low / 1.3, high * 1.3] : [low / 2, high * 2]);
-  chart.look([...grow([Math.min(...xs), Math.max(...xs)]), ...grow([Math.min(...ys), Math.max(...ys)])], [scene.x.label, "‖w‖²"]);
+  chart.look([...grow([Math.min(...xs), Math.max(...xs)]), ...grow([Math.min(...ys), Math.max(...ys)])], [scene.x.label, scene.y.label.split(",")[0]]);
   drawScene(chart, scene);
   return undefined;
 }
