@@ -16,6 +16,7 @@ from ..core.rows.class_products import score_chunks
 from ..core.rows.rows import as_rows, scores
 from ..core.solve.contract import Ending, Monitor
 from ..core.solve.far import FLOAT_LIMIT, MULTIPLIER_LIMIT
+from ..core.solve.precise.resort import WEIGHT_LIMIT
 from .deadline import within_deadline
 from .device.tensors import as_numpy, is_tensor
 from .validation import check_rows, count, positive
@@ -76,6 +77,8 @@ def warn_unless_reached(estimator, ending: Ending, certificate: Certificate, als
         advice = f"subtract the means of the columns first: {FLOAT_LIMIT}"
     elif reason.endswith(MULTIPLIER_LIMIT):
         advice = f"centre the columns and scale them to similar size: {MULTIPLIER_LIMIT}"
+    elif reason.endswith(WEIGHT_LIMIT):
+        advice = f"centre and scale the columns first: the gap is {WEIGHT_LIMIT}"
     warnings.warn(
         f"{type(estimator).__name__} stopped before the gap asked for (tol={estimator.tol:g}): "
         f"{ending.value}. The model kept has relative gap "

@@ -66,8 +66,13 @@ def test_very_large_rows_have_their_hard_margin(scale):
 
 
 def test_what_float64_weights_cannot_say_is_told():
+    """Without a bias two weights alone must say where twelve rows near 1e14 lie."""
+    X = np.random.default_rng(0).standard_normal((12, 2)) + 1e14
+    with pytest.warns(ConvergenceWarning, match="limited by the rounding of float64 weights"):
+        model = LinearSVM(C=100.0, fit_intercept=False).fit(X, np.arange(12) % 2)
+    assert "limited by the rounding of float64 weights" in model.certificate_.method
+
+
+def test_one_column_and_its_bias_are_rounded_together():
     X = np.array([[-1.25], [2.625], [0.5], [0.625], [-0.25]]) + 1e14
-    with pytest.warns(
-        ConvergenceWarning, match="float64 weights and multipliers can prove no more"
-    ):
-        LinearSVM(C=1e6, tol=1e-9).fit(X, [0, 1, 0, 0, 0])
+    assert LinearSVM(C=1e6, tol=1e-9).fit(X, [0, 1, 0, 0, 0]).certificate_.holds(1e-9)

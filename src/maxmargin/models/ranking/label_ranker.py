@@ -15,6 +15,7 @@ from ...core.problem.problem import Bias
 from ...core.rows.class_products import score_chunks
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import ClassPoint
+from ...core.solve.precise.resort import sharpened
 from ...core.solve.ranking.form import LABEL_SOLVERS, solve_label_pairs
 from ...core.types import ArrayLike, MatrixLike
 from ..certified import Certified
@@ -177,7 +178,8 @@ class LabelRanker(Certified, BaseEstimator):
         if len(alpha) != len(problem.c):
             slack = pair_slacks(problem, self.coef_, self.intercept_) > 0.0
             alpha = repair_label_pairs(problem, np.where(slack, problem.c, 0.0))
-        return certify_label_pairs(problem, self.coef_, self.intercept_, alpha)
+        found = certify_label_pairs(problem, self.coef_, self.intercept_, alpha)
+        return sharpened(problem, self.coef_, self.intercept_, found, self.tol)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """(n, k): the score of every class."""

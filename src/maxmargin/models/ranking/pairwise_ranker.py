@@ -18,6 +18,7 @@ from ...core.rows.graded import Grades
 from ...core.rows.pairs import PairRows
 from ...core.rows.rows import as_rows, scores, shape, size_of
 from ...core.solve.contract import Ending, Monitor, Point
+from ...core.solve.precise.resort import sharpened
 from ...core.solve.ranking.graded import solve_grades
 from ...core.solve.two_class.form import SOLVERS, solve
 from ...core.types import ArrayLike, MatrixLike
@@ -190,7 +191,9 @@ class PairwiseRanker(Certified, BaseEstimator):
         if len(alpha) != len(problem.c):
             slack = scores(problem.rows, self.coef_) < 1.0
             alpha = np.where(slack, problem.c, 0.0)
-        return certify(problem, self.coef_, 0.0, alpha)
+        return sharpened(
+            problem, self.coef_, 0.0, certify(problem, self.coef_, 0.0, alpha), self.tol
+        )
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """w·x for every row: the higher, the more preferred."""

@@ -20,6 +20,7 @@ from ...core.certify.fisher import FisherCriterion
 from ...core.rows.design import Design
 from ...core.solve.closed_form.discriminant import Directions, directions, recertify
 from ...core.solve.closed_form.within import Spread, spread_within
+from ...core.solve.precise.fisher import precise_criterion, precise_directions
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
 from ..calibration.mixin import Calibrated
@@ -191,7 +192,11 @@ class FisherDiscriminant(
             if unit != 1.0:
                 return None, means, unit
             H = spread.about_mean(means, self.priors_)
-            return directions(spread, H, self.priors_, most), means, 1.0
+            found = directions(spread, H, self.priors_, most)
+            return precise_directions(X, codes, weight, *self._asked(), most, found), means, 1.0
+
+    def _asked(self) -> tuple[np.ndarray, str, Any]:
+        return self.priors_, self.covariance, self.shrinkage
 
     def _spread(self, X, codes, weight) -> tuple[Spread, np.ndarray]:
         return spread_within(X, codes, weight, self.priors_, self.covariance, self.shrinkage)
@@ -274,7 +279,9 @@ class FisherDiscriminant(
             if unit != 1.0:
                 spread, means = self._spread(unit * X, codes, weight)
             H = spread.about_mean(means, self.priors_)
-            proof = recertify(spread, H, self.priors_, self.scalings_ / unit)
+            V = self.scalings_ / unit
+            proof = recertify(spread, H, self.priors_, V)
+            proof = precise_criterion(unit * X, codes, weight, *self._asked(), V, proof)
             return self._with_scores(proof, spread, H, means, unit)
 
     def _with_scores(self, proof, spread: Spread, H, means, unit: float) -> FisherCriterion:

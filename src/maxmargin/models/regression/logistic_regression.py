@@ -16,6 +16,7 @@ from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import Bias, Problem, costs
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import Ending
+from ...core.solve.precise.resort import sharpened
 from ...core.solve.softmax.form import LOGISTIC_SOLVERS, certify_logistic, solve_logistic
 from ...core.solve.softmax.path_state import PathState
 from ...core.types import ArrayLike, MatrixLike
@@ -224,8 +225,10 @@ class LogisticRegression(Calibrated, ForgettingMixin, Certified, ClassifierMixin
         problem = self._problem(X, codes, weight, len(self.classes_))
         W, b = as_numpy(self.coef_), as_numpy(self.intercept_)
         if isinstance(problem, MulticlassProblem):
-            return certify_softmax(problem, W, b, self.tol)
-        return certify_logistic(problem, W[0], float(b[0]), self.tol)
+            found = certify_softmax(problem, W, b, self.tol)
+        else:
+            found = certify_logistic(problem, W[0], float(b[0]), self.tol)
+        return sharpened(problem, W, b, found, self.tol)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Scores: w·x + b as (n,) for two classes, one column per class for more."""

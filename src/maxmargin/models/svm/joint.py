@@ -15,6 +15,7 @@ from ...core.problem.problem import costs
 from ...core.rows.rows import as_rows
 from ...core.solve.contract import ClassPoint, Ending, Monitor
 from ...core.solve.many_class.form import CLASS_SOLVERS, solve_classes
+from ...core.solve.precise.resort import sharpened
 from ..claim import best_claim
 from ..fitting import make_monitor, note
 from ..validation import one_of
@@ -122,4 +123,4 @@ def recertify(model, X, codes, weight) -> Certificate:
         lambda: prove(repair_classes(problem, from_scores(problem, W, b))),
         lambda: prove(none),
     )
-    return best_claim(best, monitor, seek)
+    return best_claim(sharpened(problem, W, b, best, model.tol), monitor, seek)

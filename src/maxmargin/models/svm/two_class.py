@@ -12,6 +12,7 @@ from ...core.problem.losses import LOSSES, boxed
 from ...core.problem.problem import Problem, costs
 from ...core.rows.rows import as_rows, scores
 from ...core.solve.contract import Ending, Monitor, Point
+from ...core.solve.precise.resort import sharpened
 from ...core.solve.two_class.form import SOLVERS, solve
 from ..claim import best_claim
 from ..fitting import make_monitor, note
@@ -110,7 +111,8 @@ def proved(model, problem: Problem, w, b: float, alpha: np.ndarray | None) -> Ce
         certificate = solution.certificate
         return certificate.primal, certify(problem, w, b, solution.point.alpha, tol=model.tol)
 
-    return best_claim(best_proof(problem, w, b, alpha, model.tol), monitor, seek)
+    near = best_proof(problem, w, b, alpha, model.tol)
+    return best_claim(sharpened(problem, w, b, near, model.tol), monitor, seek)
 
 
 def known_multipliers(

@@ -7,7 +7,6 @@ descent   many rows or many columns: dual block coordinate descent
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -19,8 +18,7 @@ from ...problem.class_losses import boxed_classes, class_value
 from ...problem.multiclass import MulticlassProblem
 from ...rows.rows import combine, sqnorms
 from ..contract import ClassPoint, Form, Monitor, Proved, Solution
-from ..driver import drive
-from ..far import about_the_rows
+from ..precise.resort import solved
 from .class_descent import class_descent
 from .class_newton import class_newton
 from .hard_classes import ManyClassMargin, unit_class_margin
@@ -121,8 +119,7 @@ def solve_classes(
     start: ClassPoint | None = None,
 ) -> Solution:
     """Solve all classes at once."""
-    found = drive(MANY_CLASS, problem, monitor, solver, start)
-    return about_the_rows(problem, monitor, found, partial(drive, MANY_CLASS), _prove)
+    return solved(MANY_CLASS, problem, monitor, solver, start, _prove)
 
 
 def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) -> Proved:

@@ -6,8 +6,6 @@ descent   many weights or small C: coordinate descent over the pairs of one exam
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from ...certify.conclude import first_that_proves, lengthened
@@ -15,8 +13,9 @@ from ...certify.label_pairs import certify_label_pairs, repair_label_pairs
 from ...problem.label_pairs import LabelPairsProblem
 from ...rows.rows import sqnorms
 from ..contract import ClassPoint, Ending, Form, Monitor, Proved, Solution
-from ..driver import conclude, drive
-from ..far import about_the_rows
+from ..driver import conclude
+from ..precise.limits import is_extreme
+from ..precise.resort import precisely, solved
 from .label_descent import label_descent
 from .label_newton import label_newton
 from .label_order import cycles, lift, part_of
@@ -51,6 +50,8 @@ class LabelPairsForm(Form):
         return finish_label_pairs(problem, point, tol)
 
     def fall_backs(self, problem: LabelPairsProblem, name: str) -> tuple[str, ...]:
+        if is_extreme(problem):
+            return ()
         return ("newton",) if name == "descent" else ("descent",)
 
 
@@ -69,11 +70,10 @@ def solve_label_pairs(
     """
     group, within = cycles(problem)
     if within.all():
-        found = drive(LABEL_PAIRS, problem, monitor, solver, start)
-        return about_the_rows(problem, monitor, found, partial(drive, LABEL_PAIRS), _prove)
+        return solved(LABEL_PAIRS, problem, monitor, solver, start, _prove)
     if within.any():
         first = None if start is None else start._replace(beta=start.beta[within])
-        found = drive(LABEL_PAIRS, part_of(problem, within), monitor, solver, first)
+        found = solved(LABEL_PAIRS, part_of(problem, within), monitor, solver, first, _prove)
         (W, b, beta), ending, name, why = found.point, found.ending, found.solver, found.why
     else:
         W, b, beta = np.zeros((problem.k, problem.shape[1])), np.zeros(problem.k), np.empty(0)
@@ -83,7 +83,8 @@ def solve_label_pairs(
     alpha[within] = beta
     point = ClassPoint(W, lift(problem, W, b, group), alpha)
     best = Proved(point, certify_label_pairs(problem, *point, monitor.tol))
-    return conclude(best, ending, name, why, monitor)
+    found = conclude(best, ending, name, why, monitor)
+    return precisely(problem, monitor, found, _prove)
 
 
 def _prove(problem: LabelPairsProblem, W, b, alpha, tol: float) -> Proved:

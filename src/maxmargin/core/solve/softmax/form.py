@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 from scipy.special import expit
@@ -28,8 +27,7 @@ from ...problem.multiclass import MulticlassProblem
 from ...problem.problem import Problem
 from ...rows.rows import DenseRows, scores, take
 from ..contract import ClassWeights, Ending, Form, Monitor, Proved, Solution
-from ..driver import drive
-from ..far import about_the_rows
+from ..precise.resort import solved
 from .path_state import Known, PathState
 from .quasi_newton import QuasiNewton, quasi_newton
 from .smooth import LogisticLoss, SoftmaxLoss
@@ -120,10 +118,8 @@ def solve_logistic(
     """
     memory = PathState() if memory is None else memory
     monitor.estimate = memory.estimate
-    found = drive(SmoothForm(memory), problem, monitor, solver, start)
-    if found.ending is Ending.ESTIMATED:
-        return found
-    return about_the_rows(problem, monitor, found, partial(drive, SmoothForm(PathState())), _prove)
+    form, elsewhere = SmoothForm(memory), SmoothForm(PathState())
+    return solved(form, problem, monitor, solver, start, _prove, elsewhere)
 
 
 def _prove(problem, W, b, tol: float) -> Proved:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 
 import numpy as np
 
@@ -22,8 +21,9 @@ from ...problem.problem import Problem
 from ...rows.pairs import PairRows
 from ...rows.rows import DenseRows, combine, scores, sqnorms
 from ..contract import Form, Monitor, Point, Proved, Solution
-from ..driver import conclude, drive
-from ..far import about_the_rows
+from ..driver import conclude
+from ..precise.limits import is_extreme
+from ..precise.resort import precisely, solved
 from ..threads import one_blas_thread
 from . import tiny as tiny_solver
 from .descent import descent
@@ -92,6 +92,8 @@ class TwoClassForm(Form):
         return SOLVERS[name](problem, monitor, start)
 
     def fall_backs(self, problem: Problem, name: str) -> tuple[str, ...]:
+        if is_extreme(problem):
+            return ()
         others = ("newton", "interior") if problem.shape[1] <= INTERIOR_COLUMNS else ()
         return tuple(other for other in others if other != name)
 
@@ -108,12 +110,12 @@ def solve(
     """Solve two classes; of rows that are there many times, each once."""
     repeats = find_repeats(problem) if solver == "auto" else None
     if repeats is None:
-        found = drive(TWO_CLASS, problem, monitor, solver, start)
-        return about_the_rows(problem, monitor, found, partial(drive, TWO_CLASS), _prove)
+        return solved(TWO_CLASS, problem, monitor, solver, start, _prove)
     small = solve(repeats.problem, monitor, "auto", start and repeats.shrink(start))
     best = finish(problem, repeats.expand(small.point), monitor.tol)
     why = f"{len(problem.y)} rows, of which {len(repeats.problem.y)} are different; {small.why}"
-    return conclude(best, small.ending, small.solver, why, monitor)
+    found = conclude(best, small.ending, small.solver, why, monitor)
+    return precisely(problem, monitor, found, _prove)
 
 
 def _prove(problem: Problem, w, b: float, alpha, tol: float) -> Proved:

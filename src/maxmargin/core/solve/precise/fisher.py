@@ -1,0 +1,165 @@
+"""Fisher's discriminant in decimal numbers, for data so small that it costs nothing.
+
+    max over w   J(w) = wᵀ S_b w / wᵀ Σ w,      S_b = MMᵀ,   M the columns √π_c (m_c − m)
+
+Y = Σ⁻¹H is solved by elimination, and the k × k matrix MᵀΣ⁻¹M is diagonalised by rotations
+[Jacobi 1846].  Directions are then rounded to float64, together, in the metric of the eigenvalue
+equation's residual (``lattice.py``); their criteria and the bound are those of exact
+numbers, but for the hundredth digit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...certify.fisher import FisherCriterion
+from ...certify.rational import DIGITS, many_digits
+from ..closed_form.discriminant import CRITERION_ROUNDING, Directions
+from .lattice import nearest_floats
+from .system import ONE, ZERO, Factor, Numbers, decimals
+
+# Values, and columns, up to which it is done.
+MAX_VALUES, MAX_COLUMNS = 2000, 20
+# The gap, and the residual, that a fit is to have.
+TOL = 1e-6
+METHOD = f"recomputed from the data in {DIGITS} digits"
+TINY = float(np.finfo(float).tiny)
+# Rotations of all pairs; an entry this small beside the diagonal is zero.
+MAX_ROUNDS, OFF_DIAGONAL = 30, Decimal("1e-60")
+# A pivot this small beside its column's variance is one that elimination left of zero.
+SINGULAR = Decimal("1e-70")
+
+
+class Scatter(NamedTuple):
+    """Σ, class means about their mean in columns, and shares."""
+
+    sigma: Numbers  # (d, d)
+    H: Numbers  # (d, k)
+    M: Numbers  # (d, k)
+    factor: Factor
+
+
+def precise_directions(
+    X: Any, codes, weight, priors, covariance: str, shrinkage, most: int, found: Directions
+) -> Directions:
+    """``found``, or the directions in decimal numbers where that proves less than it might."""
+    if found.certificate.holds(TOL) or not _small(X, shrinkage):
+        return found
+    with many_digits(DIGITS):
+        scatter = _scatter(X, codes, weight, priors, covariance, shrinkage)
+        if scatter is None:
+            return found
+        Y = _solved(scatter, scatter.H)
+        J, Q = _eigen(scatter.M.T @ _solved(scatter, scatter.M))
+        least = max(J) * Decimal(CRITERION_ROUNDING) + Decimal(TINY)
+        order = [i for i in np.argsort(-J)[:most] if J[i] > least]
+        V = _solved(scatter, scatter.M) @ Q[:, order]
+        V = np.array([v / (v @ scatter.sigma @ v).sqrt() for v in V.T], dtype=object).T
+        metric = scatter.sigma.T @ scatter.sigma
+        metric += np.diag(metric.diagonal()) * OFF_DIAGONAL
+        rounded = [nearest_floats(v if max(v) >= -min(v) else -v, metric) for v in V.T]
+        kept = np.array(rounded).reshape(len(order), len(scatter.H)).T
+        certificate = _criterion(scatter, kept, J, found.certificate)
+        if not certificate.relative_gap <= found.certificate.relative_gap:
+            return found
+        floats = np.array([[float(y) for y in row] for row in Y])
+        return Directions(kept, np.array([float(J[i]) for i in order]), floats, certificate)
+
+
+def precise_criterion(
+    X: Any, codes, weight, priors, covariance: str, shrinkage, V: np.ndarray, near: FisherCriterion
+) -> FisherCriterion:
+    """The proof of float64 directions V in decimal numbers, where ``near`` proves too little."""
+    if near.holds(TOL) or not _small(X, shrinkage):
+        return near
+    with many_digits(DIGITS):
+        scatter = _scatter(X, codes, weight, priors, covariance, shrinkage)
+        if scatter is None:
+            return near
+        J, _ = _eigen(scatter.M.T @ _solved(scatter, scatter.M))
+        return _criterion(scatter, V, J, near)
+
+
+def _small(X: Any, shrinkage) -> bool:
+    n, d = X.shape
+    return n * d <= MAX_VALUES and d <= MAX_COLUMNS and shrinkage != "auto"
+
+
+def _scatter(X, codes, weight, priors, covariance: str, shrinkage) -> Scatter | None:
+    """Σ = (1 − γ) S_w + γ mean variance; None where it is singular."""
+    x = decimals((X.toarray() if sparse.issparse(X) else X).astype(np.float64))
+    s = decimals(np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=np.float64))
+    share, k, d = decimals(priors), len(priors), x.shape[1]
+    share = share / sum(share, ZERO)
+    mass = [sum(s[codes == c], ZERO) for c in range(k)]
+    means = np.array([s[codes == c] @ x[codes == c] / mass[c] for c in range(k)], dtype=object)
+    away = x - means[codes]
+    each = np.array([share[c] / mass[c] for c in range(k)], dtype=object)[codes] * s
+    within = (away * each[:, None]).T @ away
+    mean_variance = sum(within.diagonal(), ZERO) / d
+    gamma = ONE if covariance == "none" else Decimal(float(shrinkage or 0.0))
+    ridge = gamma * mean_variance
+    sigma = within * (ONE - gamma) + np.diag([ridge] * d) * ONE
+    if gamma == ONE and mean_variance == 0:
+        sigma = np.diag([ONE] * d) * ONE
+    H = (means - share @ means).T
+    root = np.array([p.sqrt() for p in share], dtype=object)
+    try:
+        factor = Factor(sigma)
+    except ArithmeticError:
+        return None
+    if any(p <= SINGULAR * q for p, q in zip(factor.pivots, sigma.diagonal(), strict=True)):
+        return None
+    return Scatter(sigma, H, H * root, factor)
+
+
+def _solved(scatter: Scatter, right: Numbers) -> Numbers:
+    return np.array([scatter.factor.solve(column) for column in right.T], dtype=object).T
+
+
+def _eigen(C: Numbers) -> tuple[Numbers, Numbers]:
+    """Eigenvalues and eigenvectors, in columns, of a symmetric matrix."""
+    C, k = (C + C.T) / 2, len(C)
+    Q = np.array([[ONE if i == j else ZERO for j in range(k)] for i in range(k)], dtype=object)
+    for _ in range(MAX_ROUNDS):
+        largest = max(abs(C.diagonal()))
+        off = [(i, j) for i in range(k) for j in range(i) if abs(C[i, j]) > OFF_DIAGONAL * largest]
+        for i, j in off:
+            if C[i, j] == 0:
+                continue
+            slant = (C[j, j] - C[i, i]) / (2 * C[i, j])
+            t = ONE / (abs(slant) + (slant * slant + ONE).sqrt())
+            t = t if slant >= 0 else -t
+            c = ONE / (t * t + ONE).sqrt()
+            turn = np.array([[c, t * c], [-t * c, c]], dtype=object)
+            C[:, [i, j]] = C[:, [i, j]] @ turn
+            C[[i, j]] = turn.T @ C[[i, j]]
+            Q[:, [i, j]] = Q[:, [i, j]] @ turn
+        if not off:
+            break
+    return C.diagonal().copy(), Q
+
+
+def _criterion(scatter: Scatter, V: np.ndarray, J: Numbers, near: FisherCriterion):
+    """Criteria of float64 directions, the bound of all, and the residual of their equation."""
+    criteria, left, inner = [], 0.0, np.zeros((V.shape[1], V.shape[1]))
+    v = decimals(V)
+    for a in range(V.shape[1]):
+        Sv, Bv = scatter.sigma @ v[:, a], scatter.M @ (scatter.M.T @ v[:, a])
+        criterion = (v[:, a] @ Bv) / (v[:, a] @ Sv)
+        rest, size = Bv - criterion * Sv, criterion * Sv
+        left = max(left, float(((rest @ rest) / (size @ size)).sqrt()))
+        inner[a] = [float(v[:, b] @ Sv) for b in range(V.shape[1])]
+        criteria.append(float(criterion))
+    most = float(max(J, default=ZERO))
+    bound = max([np.nextafter(most, np.inf), *criteria]) if most > 0.0 else 0.0
+    apart = float(np.abs(inner - np.eye(len(inner))).max(initial=0.0))
+    return replace(
+        near, criterion=tuple(criteria), bound=float(bound), relative_residual=left,
+        orthogonality=apart, method=METHOD, rounding=0.0,
+    )  # fmt: skip
