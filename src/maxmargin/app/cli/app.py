@@ -32,6 +32,7 @@ from .run import command, command_line, typed
 from .separable import separable
 from .studio import studio
 from .verify import verify
+from .welcome import welcome
 
 # What the system's headers call an internal software error.
 FAULT_EXIT_CODE = 70
@@ -74,13 +75,13 @@ def without_command(
         maxmargin predict model.maxmargin new.csv
         maxmargin verify model.maxmargin data.csv    # recompute the proof
 
-    Without a command: the demonstration.
+    Without a command: what there is, and a question for a file.
 
     Exit codes: 0 done and proved, 1 done but not proved, 2 bad input,
     70 a fault of the program, 130 interrupted.
     """
     if context.invoked_subcommand is None:
-        command(demo)()
+        command(welcome)()
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -105,6 +105,7 @@ def fit(
         maxmargin fit --demo circles --basis polar
         maxmargin fit people.csv --target income --holdout 0.2
         maxmargin fit people.csv -t income --costs costs.csv
+        maxmargin fit january.xlsx february.xlsx -t paid
         maxmargin fit mail.parquet -t spam --text body -m logistic
         maxmargin fit a9a.svm.bz2 --C 1 --test a9a.t.bz2 --json
         maxmargin fit folder/ -t label --memory 1GB    # larger than memory
@@ -115,7 +116,7 @@ def fit(
     130 interrupted.
     """
     from ...models.calibration.costs import read_costs
-    from ...parts.files.form import FileOptions
+    from ...parts.files.form import FileOptions, only
     from ...parts.files.preparation import Choices
     from ..workflow.budget import parse_budget
     from ..workflow.plan import Plan
@@ -140,7 +141,7 @@ def fit(
     if test is not None and holdout:
         raise ValueError("--test and --holdout both say what to judge on. Use one of them.")
     prices = None if costs is None else read_costs(costs)
-    files = FileOptions(data, target, weights, said_of(format, na, header), test)
+    files = FileOptions(only(data), target, weights, said_of(format, na, header), test)
     page = page_of(out, report, no_report, files.read() | {"the costs": costs})
     small = memory is not None and not resume and not holdout and _fits_easily(files, memory)
     if (memory is not None or resume) and not small:
@@ -149,7 +150,9 @@ def fit(
     else:
         fitted = _in_memory(files, demo, plan, choices, holdout, reading(as_json))
         if small:
-            fitted.notes.append(f"{data} is small beside --memory {memory}: it was read at once")
+            fitted.notes.append(
+                f"{files.data} is small beside --memory {memory}: it was read at once"
+            )
     if prices is not None:
         prices.prices(fitted.model.model.classes_)
         fitted.model.summary["costs"] = prices.to_dict()
@@ -176,6 +179,8 @@ def _fits_easily(files: FileOptions, memory: str) -> bool:
     from ...parts.files.source import find_source
     from ...parts.stream.memory_limit import parse_memory
 
+    if files.several:
+        return False
     limit, path = parse_memory(memory).limit, Path(files.data or "")
     if not path.is_file() or BYTES_IN_MEMORY * path.stat().st_size > limit:
         return False
@@ -206,8 +211,8 @@ def _refuse_in_pieces(files: FileOptions, holdout: float, memory: str | None) ->
     """Say what needs all rows at once, or more words."""
     if memory is None:
         raise ValueError("--resume goes with --memory, as in the fit that is to go on.")
-    if files.data is None:
-        raise ValueError("--memory is for files of your own: name one, or a folder of them.")
+    if files.data is None or files.several:
+        raise ValueError("--memory reads one file or a folder: put several files into a folder.")
     if holdout:
         raise ValueError("--holdout needs all rows in memory. Give --test a file of its own.")
 

@@ -18,10 +18,11 @@ COLUMNS_PANEL, CHOICE_PANEL, JUDGEMENT_PANEL, EFFORT_PANEL = (
 )
 
 Data = Annotated[
-    str | None,
+    list[str] | None,
     typer.Argument(
-        help="CSV, TSV, Parquet, Arrow/Feather, svmlight (.gz and .bz2 too), npz or npy; - is "
-        "standard input. Without it bundled data are used.",
+        help="CSV, TSV, Excel, ARFF, Parquet, Arrow/Feather, svmlight (.gz and .bz2 too), npz or "
+        "npy; - is standard input. Several tables of the same columns are read as one. Without "
+        "any, bundled data are used.",
         metavar="DATA",
     ),
 ]

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from .excel_sheet import is_excel, write_sheet
 from .interrupt import cautiously
 from .options import CostsFile, Format, ModelFile, costs_for
 from .output import check_outputs, without_formula, without_formulas
@@ -19,7 +20,12 @@ def predict(
     data: Annotated[str, typer.Argument(help="Rows to predict; - is standard input.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="CSV, TSV or Parquet. [default: CSV on standard output]"),
+        typer.Option(
+            "--out",
+            "-o",
+            help="CSV, TSV, Parquet or Excel; of an Excel file it is a copy with one more sheet. "
+            "[default: CSV on standard output]",
+        ),
     ] = None,
     keep: Annotated[
         list[str] | None, typer.Option(help="Column of DATA to copy to the output.")
@@ -52,6 +58,7 @@ def predict(
 
         maxmargin predict model.maxmargin new.csv > predictions.csv
         maxmargin predict model.maxmargin new.pq -o out.parquet --keep id
+        maxmargin predict model.maxmargin new.xlsx -o answered.xlsx
         maxmargin predict model.maxmargin new.csv --alpha 0.01 --per-class
         cat new.csv | maxmargin predict model.maxmargin - --all-classes
     """
@@ -74,7 +81,7 @@ def predict(
         _write(batches, sys.stdout.buffer, out)
     else:
         with cautiously(out), replacing(out) as file:
-            rows = _write(batches, file, out)
+            rows = write_sheet(batches, file, data) if is_excel(out) else _write(batches, file, out)
     for sentence in notes.sentences():
         typer.echo(f"note: {sentence}", err=True)
     if out is not None:
@@ -88,7 +95,7 @@ def _write(batches, file, out: Path | None) -> int:
 
     suffix = "" if out is None else out.suffix.lower()
     if suffix not in ("", ".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"):
-        raise ValueError(f"--out {out}: predictions are written as .csv, .tsv or .parquet.")
+        raise ValueError(f"--out {out}: predictions are written as .csv, .tsv, .xlsx or .parquet.")
     rows, writer, show = 0, None, ReadingProgress("predicting")
     sink, binary = pa.PythonFile(file, mode="w"), suffix in (".parquet", ".pq")
     for batch in batches:

@@ -182,11 +182,11 @@ def show_coefficients(console: Console, model, features: int, classes: int) -> N
         )
 
 
-def next_steps(out: Path, page: Path | None, data: str | None) -> None:
+def next_steps(out: Path, page: Path | None, data: list[str] | None) -> None:
     if page is not None:
         print(f"\nTo see all of this with pictures, open {page} in a browser.")
     program, model = program_name(), quote(str(out))
-    known = "data.csv" if data in (None, "-") else quote(str(data))
+    known = "data.csv" if data in (None, ["-"]) else " ".join(map(quote, data or ()))
     print(f"""
 What to type next:
     {program} inspect {model}                what it is, and what counts

@@ -12,7 +12,10 @@ from .run import print_json, reading
 
 def verify(
     model: ModelFile,
-    data: Annotated[str, typer.Argument(help="The training data; - is standard input.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(help="The training data, all files of the fit; - is standard input."),
+    ],
     tol: Annotated[
         float | None, typer.Option(help="Relative gap to hold. [default: the model's own]")
     ] = None,
@@ -40,7 +43,7 @@ def verify(
 
     Exit code: 0 the claim holds, 1 it does not, 2 bad input.
     """
-    from ...parts.files.form import FileOptions
+    from ...parts.files.form import FileOptions, only
     from ...parts.files.model import with_columns
     from ..store.files import load
     from ..workflow.verify import verify_file
@@ -51,8 +54,10 @@ def verify(
         raise ValueError(f"The model knows its target, {fitted.target!r}: leave --target out.")
     if memory is None and "streamed" in fitted.summary:
         memory = fitted.summary["streamed"]["memory"]
+    if memory is not None and len(data) > 1:
+        raise ValueError("--memory reads one file or a folder: put several files into a folder.")
     claim = tol if tol is not None else float(getattr(estimator, "tol", None) or 1e-6)
-    files = FileOptions(data, target, format=format)
+    files = FileOptions(only(data), target, format=format)
     seen = verify_file(fitted, files, claim, memory, reading(as_json))
     result = {
         "data": seen.name,

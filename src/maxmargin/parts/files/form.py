@@ -43,17 +43,28 @@ class FileForm:
 class FileOptions(NamedTuple):
     """What was said about files: of X.npy target and weights are files, else names of columns."""
 
-    data: Any  # a path, a pattern, a folder
+    data: Any  # a path, a pattern, a folder, or a list of several paths
     target: str | None = None
     weights: str | None = None
     format: str | FileForm | None = None
     test: str | None = None
 
+    @property
+    def several(self) -> bool:
+        return isinstance(self.data, list)
+
     def read(self) -> dict[str, str | None]:
         """The files that are read."""
+        if self.several:
+            return {f"the data ({file})": file for file in self.data} | {"the test data": self.test}
         own = self.data is not None and self.data.endswith(".npy")
         beside = {"the labels": self.target, "the weights": self.weights} if own else {}
         return {"the data": self.data, "the test data": self.test, **beside}
+
+
+def only(files: list[str] | None) -> Any:
+    """The one of a list of one; several stay a list, and none is None."""
+    return files[0] if files and len(files) == 1 else files or None
 
 
 def as_form(said: str | FileForm | None) -> FileForm:

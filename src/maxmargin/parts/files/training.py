@@ -58,10 +58,14 @@ def read_labelled(
     format: str | FileForm | None,
     on_read: ReadCallback | None = None,
 ) -> Labelled:
-    """Training data from a file; rows without a label are left out, and counted."""
+    """Training data from one file or several; rows without a label are left out, and counted."""
+    if isinstance(path, list):
+        from .several import read_several
+
+        return read_several(path, target, weights, format, on_read)
     source = find_source(path, format, on_read)
     if source.is_table:
-        table = _with_labels(source, lambda names: _likely(names, target))
+        table = with_labels(source, lambda names: likely(names, target))
         data = label_table(table, target, weights, source.name)
         data.notes = [*source.sentences, *data.notes]
         data.form = form_of(source)
@@ -88,14 +92,14 @@ def read_labelled(
     return data
 
 
-def _likely(names: list[str], target: str | None) -> list[str]:
+def likely(names: list[str], target: str | None) -> list[str]:
     """The column of the labels, if there is one; else whoever looks for it says so."""
     with suppress(ValueError):
         return [choose_name(names, target, "", "")]
     return []
 
 
-def _with_labels(source: Source, chosen: Callable[[list[str]], list[str]]) -> pa.Table:
+def with_labels(source: Source, chosen: Callable[[list[str]], list[str]]) -> pa.Table:
     """A table whose labels are as they are written: text files do not say what is a number, and
     Arrow takes 001 for one."""
     table = read_table(source, words=chosen)
@@ -145,7 +149,7 @@ def read_like(path, model, format: str | None, on_read: ReadCallback | None = No
         if y is None:
             raise ValueError(f"{source.name} has no labels: an npz file needs an array y.")
         return Labelled(source.name, X, np.asarray(y), "y")
-    table = _with_labels(source, lambda names: [name for name in names if name == model.target])
+    table = with_labels(source, lambda names: [name for name in names if name == model.target])
     check_columns([model.target, *model.preparation.types()], table.schema.names, source.name)
     return Labelled(
         source.name, table, labels_like(table.column(model.target), classes), model.target
