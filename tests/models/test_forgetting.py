@@ -17,6 +17,7 @@ from maxmargin import (
     influence,
     verify,
 )
+from maxmargin.core.solve.two_class.changed_smooth import _bfgs
 
 from ..helpers import cloud
 
@@ -95,6 +96,35 @@ def test_of_many_rows_those_near_their_margin_are_solved_again(many, count, stor
     assert np.array_equal(less.support_, np.flatnonzero(less.alpha_))
     assert len(less.slack_) == len(less._codes) == len(rest)
     assert less.certificate_.problem == anew.certificate_.problem
+
+
+@pytest.mark.parametrize("count", [1, 90])
+@pytest.mark.parametrize(
+    "model", [LinearSVM(loss="squared_hinge"), LogisticRegression()], ids=["squared", "logistic"]
+)
+def test_smooth_losses_take_steps_from_the_optimum(many, model, count):
+    X, y, weight, _ = many
+    X = X + 5.0  # far from the origin the bias and the weights pull together
+    model = clone(model).set_params(tol=1e-8).fit(X, y, weight)
+    gone = np.random.default_rng(count).choice(np.flatnonzero(y > 0), count, replace=False)
+    rest = np.setdiff1d(np.arange(len(y)), gone)
+    less = model.without(gone, X, y, weight)
+    assert "steps from the optimum" in less.solver_reason_ or not model.alpha_[gone].any()
+    assert verify(less, X[rest], y[rest], weight[rest]).holds(1e-8)
+    anew = clone(model).fit(X[rest], y[rest], weight[rest])
+    np.testing.assert_allclose(less.coef_, anew.coef_, atol=1e-3)
+    assert less.certificate_.problem == anew.certificate_.problem
+    told = {name for name in vars(less) if name.endswith("_")}
+    assert told == {name for name in vars(anew) if name.endswith("_")}
+
+
+def test_steps_explain_their_gradients():
+    """BFGS maps the last change of the gradient to the step that made it."""
+    rng = np.random.default_rng(0)
+    H = np.diag(rng.uniform(1.0, 5.0, 4))
+    steps = [(s, H @ s) for s in rng.standard_normal((3, 4))]
+    step, change = steps[-1]
+    np.testing.assert_allclose(_bfgs(np.copy, steps, change), step)
 
 
 def test_a_row_without_a_multiplier_leaves_the_machine_and_its_proof(many):

@@ -121,6 +121,19 @@ def _from_margins(loss, c, m):
     return alpha
 
 
+def losses_of(problem: Problem, margins: np.ndarray) -> np.ndarray:
+    """c ℓ(m) of every row; no hard margin."""
+    return _losses(problem.loss, problem.c, margins)
+
+
+@njit(cache=True, nogil=True)
+def _losses(loss, c, m):
+    out = np.empty(len(m))
+    for i in range(len(m)):
+        out[i] = c[i] * value(loss, m[i])
+    return out
+
+
 @njit(cache=True, nogil=True)
 def sums(loss, c, cap, alpha, y, z, size, per_size, base, lost, at_place, hard, hinge, per_slope):
     """Σ c ℓ(m), Σ c ℓ*(−α/c), Σ α, Σ αy, Σ c by class, worst KKT violation by kind, box violation,

@@ -2,7 +2,8 @@
 
 A row without a multiplier holds nothing: without it w, b and α are what they were, the dual is the
 same number, and the primal is no larger, so that the certificate of the fit is one of the rest too.
-Where multipliers are gone the rows near their margin are solved again, and the proof is recomputed.
+Where multipliers are gone the rows near their margin are solved again, or for smooth losses a few
+steps are made, and the proof is recomputed.
 Rows that are gone stay where they are, with cost 0: a copy of the others takes as long as three
 passes.
 """
@@ -16,10 +17,12 @@ import numpy as np
 from sklearn.base import clone
 
 from ...core.certify.certificate import Certificate
-from ...core.problem.losses import boxed
+from ...core.certify.two_class import from_margins
+from ...core.problem.losses import kink
 from ...core.problem.problem import Problem, two_class_summary
-from ...core.solve.contract import Monitor, Point
+from ...core.solve.contract import Point, Solution
 from ...core.solve.two_class.changed_costs import solve_changed
+from ...core.solve.two_class.changed_smooth import solve_smooth_changed
 from ..fitting import make_monitor, note
 from ..left_out.known_data import KnownData
 from ..svm import two_class
@@ -35,18 +38,28 @@ SAME_WHY = "rows without a multiplier hold nothing"
 def resumed(model: Any, known: KnownData, gone: np.ndarray, rest: np.ndarray) -> Any | None:
     """The model without the rows ``gone``; None where a fit has to find it."""
     old = model.plain() if hasattr(model, "plain") else model
-    problem = known.problem
-    if problem is None or not _serves(old, known, gone):
+    if known.problem is None or not _serves(old, known, gone):
         return None
-    problem.c[gone] = 0.0
-    monitor = make_monitor(old)
+    problem = replace(known.problem, c=np.where(rest, known.problem.c, 0.0))
+    before = _optimum(old, known)
     new = clone(old)
     for name in ("classes_", "n_features_in_", "feature_names_in_"):
         if hasattr(old, name):
             setattr(new, name, getattr(old, name))
-    new._codes = known.codes[rest]
-    kept = _kept if not old.alpha_[gone].any() else _solved
-    return kept(old, new, problem, known.scores, rest, monitor)
+    if hasattr(old, "alpha_"):
+        new._codes = known.codes[rest]
+    if not before.alpha[gone].any():
+        return _kept(old, new, problem, rest)
+    solution = _solve(problem, before, known.scores, rest, old)
+    return None if solution is None else _told(new, problem, solution, rest)
+
+
+def _optimum(model, known: KnownData) -> Point:
+    """The machine of all rows; of logistic losses the multipliers follow from the margins."""
+    w, b, problem = model.coef_[0], float(model.intercept_[0]), known.problem
+    if hasattr(model, "alpha_"):
+        return Point(w, b, model.alpha_)
+    return Point(w, b, from_margins(problem, problem.y * (known.scores + b)))
 
 
 def _serves(model, known: KnownData, gone) -> bool:
@@ -58,13 +71,13 @@ def _serves(model, known: KnownData, gone) -> bool:
         and n >= MIN_ROWS
         and len(gone) <= MAX_GONE_SHARE * n
         and model.certificate_.holds(model.tol)
-        and getattr(model, "alpha_", np.empty(0)).shape == (n,)
+        and (not hasattr(model, "loss") or getattr(model, "alpha_", np.empty(0)).shape == (n,))
     )
 
 
-def _kept(old, new, problem: Problem, f, rest, monitor: Monitor) -> Any:
+def _kept(old, new, problem: Problem, rest) -> Any:
     """The same machine, with its certificate."""
-    claim = old.certificate_
+    claim, monitor = old.certificate_, make_monitor(old)
     monitor.record(claim.primal, claim.dual)
     new.coef_, new.intercept_, new.margin_ = old.coef_, old.intercept_, old.margin_
     new.alpha_, new.slack_ = old.alpha_[rest], old.slack_[rest]
@@ -75,20 +88,24 @@ def _kept(old, new, problem: Problem, f, rest, monitor: Monitor) -> Any:
     return new
 
 
-def _solved(old, new, problem: Problem, f, rest, monitor: Monitor) -> Any | None:
+def _solve(problem: Problem, before: Point, f, rest, old) -> Solution | None:
     """The optimum of the others; None where it is not near."""
-    if not boxed(problem.loss):
-        return None
-    start = Point(old.coef_[0], float(old.intercept_[0]), old.alpha_)
-    changed = len(rest) - int(np.count_nonzero(rest))
-    solution = solve_changed(problem, start, f, changed, monitor)
-    if solution is None:
-        return None
+    monitor = make_monitor(old)
+    if kink(problem.loss) == 1.0:  # the hinge
+        gone = len(rest) - int(np.count_nonzero(rest))
+        return solve_changed(problem, before, f, gone, monitor)
+    start = before._replace(alpha=np.where(rest, 0.0, before.alpha))
+    return solve_smooth_changed(problem, start, f, old.certificate_.primal, monitor)
+
+
+def _told(new, problem: Problem, solution: Solution, rest) -> Any:
+    """What a fit to the rows that are left would tell."""
     w, b, alpha = solution.point
-    new.coef_ = w[None, :]
-    two_class.keep(new, problem, alpha, solution.scores, b, float(w @ w))
-    new.alpha_, new.slack_ = new.alpha_[rest], new.slack_[rest]
-    new.support_ = _places(rest)[new.support_]
+    new.coef_, new.intercept_ = w[None, :], np.array([b])
+    if hasattr(new, "loss"):
+        two_class.keep(new, problem, alpha, solution.scores, b, float(w @ w))
+        new.alpha_, new.slack_ = new.alpha_[rest], new.slack_[rest]
+        new.support_ = _places(rest)[new.support_]
     note(new, solution, _of_the_rest(solution.certificate, problem, rest))
     return new
 

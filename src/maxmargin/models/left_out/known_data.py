@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ...core.problem.losses import boxed
+from ...core.certify.two_class import losses_of
 from ...core.problem.problem import Problem
 from ...core.rows.rows import scores
 from ..svm import two_class
@@ -25,8 +25,8 @@ class KnownData(NamedTuple):
     X: Any
     codes: np.ndarray
     weight: np.ndarray | None
-    problem: Problem | None = None
-    scores: np.ndarray | None = None  # w·x of every row
+    problem: Any = None  # a Problem
+    scores: Any = None  # w·x of every row
 
 
 def data_of_fit(model: Any, X, y, sample_weight) -> KnownData:
@@ -48,9 +48,12 @@ def data_of_fit(model: Any, X, y, sample_weight) -> KnownData:
 
 
 def _one_pass(model) -> bool:
-    """Whether the scores of the rows tell the objective: two classes and a soft margin."""
-    linear = hasattr(model, "coef_") and hasattr(model, "loss") and len(model.classes_) == 2
-    return linear and not model._bias_column and np.isfinite(_plain(model).C)
+    """Whether the scores of the rows tell the objective: two classes and a finite C."""
+    logistic = hasattr(model, "_log_odds") and not hasattr(model, "n_labels_")
+    if not (hasattr(model, "loss") or logistic) or len(model.classes_) != 2:
+        return False
+    column = getattr(model, "_bias_column", False)
+    return isinstance(model.coef_, np.ndarray) and not column and np.isfinite(_plain(model).C)
 
 
 def _plain(model) -> Any:
@@ -66,15 +69,20 @@ def _by_scores(model, X, y, sample_weight) -> KnownData:
     unseen = not w.all()
     X, codes, weight = check_known(model, X, y, sample_weight, ensure_all_finite=unseen)
     _check_rows(model, len(codes))
-    problem = two_class.pose(_plain(model), X, codes, weight)
+    problem = _posed(_plain(model), X, codes, weight)
     with np.errstate(all="ignore"):
         f = scores(problem.rows, w)
     if not np.isfinite(f).all():
         check_rows(model, X, reset=False)  # says where a value is no number
-    z = np.maximum(1.0 - problem.y * (f + b), 0.0)
-    losses = z if boxed(problem.loss) else z * z
-    check_objective(model, 0.5 * float(w @ w) + float(problem.c @ losses))
+    losses = losses_of(problem, problem.y * (f + b))
+    check_objective(model, 0.5 * float(w @ w) + float(losses.sum()))
     return KnownData(X, codes, weight, problem, f)
+
+
+def _posed(model, X, codes, weight) -> Problem:
+    if hasattr(model, "loss"):
+        return two_class.pose(model, X, codes, weight)
+    return model._problem(X, codes, weight, 2)
 
 
 def _check_rows(model, n: int) -> None:
