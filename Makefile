@@ -14,7 +14,7 @@ test test-torch quick accelerate-tests soak docs: export OMP_NUM_THREADS = 1
 QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
 
 .PHONY: run test test-torch quick accelerate-tests check docs bench bench-streams bench-spread soak \
-	gallery clean
+	gallery screenshots clean
 
 run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
@@ -54,6 +54,10 @@ docs: $(VENV)/.installed-test $(VENV)/.installed-docs
 
 gallery: $(VENV)/.installed-test
 	$(BIN)/python docs/gallery.py
+
+# Every tab of the studio and its report, at four widths, light and dark, into build/screenshots.
+screenshots: $(VENV)/.installed-test
+	$(BIN)/python docs/screenshots.py
 
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.run $(if $(DATA),--data $(DATA))

@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 FOLDER = HERE / "gallery"
 # Dots per inch, and colours kept: 25 pictures stay below 2 MB together.
-DPI, COLOURS = 100, 128
+DPI, COLOURS = 160, 128
 
 
 def boundary():

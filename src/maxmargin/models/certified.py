@@ -57,6 +57,25 @@ class Certified:
             bundle["text/html"] += proof_html(self)
         return bundle
 
+    def show(self, X: Any = None, y: Any = None, file: Any = None) -> Any:
+        """The interactive picture of the model: in place in a notebook, else in the browser.
+
+        With rows and labels it is the boundary between the classes with regions, margins and
+        support vectors; without, the weights.  Needs the extra ``bokeh``.
+
+        Parameters
+        ----------
+        X, y : rows and labels to be shown, such as the training data
+        file : a page to write instead of opening one
+        """
+        import maxmargin  # by its public name: pictures are of another room
+
+        if X is None:
+            return maxmargin.CoefficientsDisplay.from_estimator(self).show(file)
+        if y is None:
+            raise ValueError("show(X, y) draws points with their classes: give y, too.")
+        return maxmargin.BoundaryDisplay.from_estimator(self, X, y).show(file)
+
 
 def witness(model: Any) -> dict[str, Any]:
     """Which model a certificate is about: parameters, weights and multipliers."""

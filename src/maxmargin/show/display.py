@@ -1,12 +1,14 @@
 """What all displays share: scikit-learn's manners around a view.
 
 A display is made by ``XDisplay.from_estimator(…)``, holds its ``view``, and draws it as often
-as it is asked to: with matplotlib by ``plot``, with Bokeh by ``bokeh``, as SVG by ``svg``.
+as it is asked to: with matplotlib by ``plot``, with Bokeh by ``bokeh`` and ``show``, as SVG by
+``svg``.
 """
 
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -79,6 +81,24 @@ class Display:
 
         scene = self.view.scene()
         return draw(scene) if isinstance(scene, Scene) else draw_board(scene)
+
+    def show(self, file: str | Path | None = None) -> Path | None:
+        """The interactive picture, drawn by Bokeh: in place in a notebook, else in the browser.
+
+        Parameters
+        ----------
+        file : where the page is kept; it needs nothing from elsewhere.  Default: a new file among
+            the temporary ones, which is opened.  A file that is named is written and not opened.
+
+        Returns
+        -------
+        Path of the page, or None in a notebook.
+        """
+        from .drawers.window import in_notebook, opened, written
+
+        if file is None and in_notebook(self.bokeh()):
+            return None
+        return opened(self.bokeh()) if file is None else written(self.bokeh(), Path(file))
 
     def svg(self) -> str:
         """The same picture as the text of an SVG image; needs nothing installed."""

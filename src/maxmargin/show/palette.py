@@ -19,8 +19,11 @@ INK_COLOURS = {
     "good": "#009e73",
     "bad": "#b3261e",
     "on the margin": "#1f2430",
-    "inside the margin": "#8c6d00",
+    "inside the margin": "#8a2be2",  # of no class
     "misclassified": "#b3261e",
+    # Coefficients speak for and against a class, but are none: dark and light, as in print.
+    "for": "#334155",
+    "against": "#8491a5",
 }
 
 

@@ -94,7 +94,7 @@ PARAMETERS = {
                   words="Without it boundaries go through the origin."),
         Parameter("arrow", "draw w", "switch", False),
         Parameter("sizes", "size by α", "switch", False),
-        Parameter("misses", "Misses α of prediction sets", "number", 0.0, 0.0, 0.5, 0.01,
+        Parameter("misses", "Misses α of sets", "number", 0.0, 0.0, 0.5, 0.01,
                   words="0: none. Hatched: several labels are left; darker: less probable."),
         Parameter("covariance", "Spread within classes", "choice", "within",
                   choices={"within": "counts", "none": "ignored"}),

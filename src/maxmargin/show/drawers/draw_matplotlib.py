@@ -15,6 +15,8 @@ MATPLOTLIB_MARKERS = {"circle": "o", "square": "s", "triangle": "^", "diamond": 
 DASHES = {"solid": "-", "dashed": (0, (5, 3)), "dotted": (0, (1, 1.6))}
 # Inches of one picture; legends stand beside it, so it is wider than high.
 PICTURE_INCHES = (6.4, 4.2)
+# Dots per inch: of a page that is read on paper or a sharp screen.
+PICTURE_DPI = 160
 # A shade darker than this carries white words.
 MIN_DARK_SHADE = 0.55
 # Characters of a title's line.
@@ -25,7 +27,7 @@ MAX_AXIS_TICKS = 7
 def draw(scene: Scene, ax=None):
     """The scene on ``ax``, or on a new figure of its own; returns the axes."""
     if ax is None:
-        _, ax = _pyplot().subplots(figsize=PICTURE_INCHES, layout="constrained")
+        _, ax = _pyplot().subplots(figsize=PICTURE_INCHES, dpi=PICTURE_DPI, layout="constrained")
     else:
         _pyplot()
     handles: dict[str, list] = {}
@@ -45,7 +47,7 @@ def draw_board(board: Board):
     columns = min(board.columns, len(board.scenes))
     rows = -(-len(board.scenes) // columns)
     figure, axes = _pyplot().subplots(
-        rows, columns, squeeze=False, layout="constrained",
+        rows, columns, squeeze=False, layout="constrained", dpi=PICTURE_DPI,
         figsize=(PICTURE_INCHES[0] * columns, PICTURE_INCHES[1] * rows),
     )  # fmt: skip
     for ax, scene in zip(axes.flat, board.scenes, strict=False):

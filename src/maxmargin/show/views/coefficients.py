@@ -46,7 +46,7 @@ class Coefficients:
         w, place = self.weights[row][order], -np.arange(len(order), dtype=float)
         against, towards = _sides(self.titles[row])
         marks: list[Mark] = []
-        for own, paint, label in ((w > 0, "class 1", towards), (w <= 0, "class 0", against)):
+        for own, paint, label in ((w > 0, "for", towards), (w <= 0, "against", against)):
             if own.any():
                 marks.append(Bars(place[own], w[own], paint, label))
         ticks = tuple((p, _short(self.features[j])) for p, j in zip(place, order, strict=True))

@@ -17,8 +17,10 @@ SUPPORT_CURVES = {
     "inside": ("inside the margin", "inside the margin"),
     "misclassified": ("misclassified", "misclassified"),
 }
-# A log axis has no zero: gaps below the rounding of one number are drawn here.
-MIN_DRAWN_GAP = float(np.finfo(np.float64).eps)
+# Gaps below this are drawn here: a thousandth of the usual tolerance, and below it rounding.
+MIN_DRAWN_GAP = 1e-9
+# The axis of gaps ends at least here, so that rounding does not fill it.
+MIN_GAP_AXIS_END = 1e-5
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,11 @@ class PathCurves:
     def _gap(self) -> Scene:
         marks = self._curve(np.maximum(self.gap, MIN_DRAWN_GAP), "class 2", "relative gap")
         words = f"Every model is proved within a relative gap of {self.gap.max():.2g}."
-        axes = self._axis(), Axis("proved relative gap", log=True)
+        if (self.gap < MIN_DRAWN_GAP).any():
+            words += f" Those below {MIN_DRAWN_GAP:.0e}, which is rounding, are drawn there."
+        end = max(MIN_GAP_AXIS_END, 3.0 * float(self.gap.max()))
+        limits = (MIN_DRAWN_GAP / 3.0, end) if np.isfinite(end) else None
+        axes = self._axis(), Axis("proved relative gap", limits, log=True)
         return Scene("distance to the optimum", *axes, tuple(marks), words, legend=False)
 
 

@@ -40,8 +40,8 @@ export class Plan {
       choice("kernel", "Kernel", KERNELS), choice("basis", "Basis", BASES), choice("multiclass", "Many classes", RULES),
       choice("holdout", "Held out to judge", HOLDOUT),
       choice("methods", "Methods", COMPARED, true), choice("bases", "Bases", COMPARED_BASES, true),
-      choice("budget", "Time it may take", BUDGETS),
     );
+    find("budget").append(...options(BUDGETS));
     const group = find("command");
     group.append(...Object.entries(COMMANDS).map(([value, title]) => html("button", { type: "button", role: "radio", value }, title)));
     this.put = segments(group, (name) => { this.command = name; this.follow(); });

@@ -214,6 +214,7 @@ class Room {
     find("cancel").hidden = !busy;
     find("options").disabled = busy;
     find("bar").hidden = !busy;
+    find("time").hidden = busy;
     find("words").textContent = "";
     if (busy) {
       find("bar").removeAttribute("value");
