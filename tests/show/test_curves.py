@@ -39,7 +39,7 @@ from maxmargin.show.views.confusion import confusion_view
 from maxmargin.show.views.cross_validation import cross_validation_view, search_view
 from maxmargin.show.views.distances import distances_view
 from maxmargin.show.views.gap import gap_curve
-from maxmargin.show.views.path_curves import path_view
+from maxmargin.show.views.path_curves import MIN_DRAWN_GAP, path_view
 from maxmargin.show.views.ranking import graded_view, ranking_view
 
 from .drawn import drawn, marks, scenes_of
@@ -80,7 +80,7 @@ def test_a_path_is_drawn_as_it_is_tabulated():
         (support, "on the margin", path.column("on_margin")),
         (support, "inside the margin", path.column("inside")),
         (support, "misclassified", path.column("misclassified")),
-        (gap, "relative gap", np.maximum(path.column("gap"), np.finfo(float).eps)),
+        (gap, "relative gap", np.maximum(path.column("gap"), MIN_DRAWN_GAP)),
     ):
         for kind in (Line, Points):
             (mark,) = marks(scene, kind, label)
@@ -88,6 +88,8 @@ def test_a_path_is_drawn_as_it_is_tabulated():
             np.testing.assert_allclose(mark.y, column, rtol=1e-12)
     assert margin.y.log
     assert gap.y.log
+    assert gap.y.limits[1] >= 1e-5  # rounding does not fill the picture
+    assert "which is rounding" in gap.words
     assert f"{path.column('margin')[-1]:.4g}" in margin.words
     assert path.ending in margin.words
     drawn(PathDisplay.from_path(path))
