@@ -46,8 +46,8 @@ PENALTIES: dict[type, Penalty] = {
 SHARED = (MaxHinge, MaxSquaredHinge, Softmax)
 
 
-class Whole(NamedTuple):
-    """Whole numbers of any size, in an array of objects, times 2^exponent."""
+class Dyadic(NamedTuple):
+    """Dyadic numbers of any size, in an array of objects, times 2^exponent."""
 
     numbers: np.ndarray
     exponent: int
@@ -56,7 +56,7 @@ class Whole(NamedTuple):
 class Demands(NamedTuple):
     """Rows a of all demands, of which those of a group follow each other."""
 
-    a: Whole  # (P, D)
+    a: Dyadic  # (P, D)
     e: np.ndarray  # (P, B) of −1, 0 and 1; B = 0 without a bias
     group: np.ndarray  # (P,)
     cost: np.ndarray  # (G,), positive
@@ -70,13 +70,13 @@ class Demands(NamedTuple):
         return np.searchsorted(self.group, np.arange(len(self.cost)))
 
 
-def whole(values: Any) -> Whole:
+def whole(values: Any) -> Dyadic:
     """Finite floats as whole numbers times one power of two."""
     mantissa, exponent = np.frexp(np.asarray(values, dtype=np.float64))
     used = exponent[mantissa != 0.0]
     least = int(used.min(initial=0)) if len(used) else 0
     numbers = np.ldexp(mantissa, 53).astype(np.int64).astype(object)
-    return Whole(numbers << np.where(mantissa != 0.0, exponent - least, 0), least - 53)
+    return Dyadic(numbers << np.where(mantissa != 0.0, exponent - least, 0), least - 53)
 
 
 def _items(problem: Any) -> np.ndarray:
@@ -105,7 +105,7 @@ def _(problem: Problem) -> Demands:
     if isinstance(problem.rows, PairRows):
         x = x[problem.rows.winner] - x[problem.rows.loser]
     sign = problem.y[alive].astype(np.int64)
-    a = Whole(x[alive] * sign.astype(object)[:, None], X.exponent)
+    a = Dyadic(x[alive] * sign.astype(object)[:, None], X.exponent)
     e = sign[:, None] if problem.bias else np.zeros((len(alive), 0), dtype=np.int64)
     penalty = Penalty.HARD if problem.hard else PENALTIES[type(problem.loss)]
     group = np.arange(len(alive))
@@ -117,7 +117,7 @@ def _(problem: MulticlassProblem) -> Demands:
     alive = np.flatnonzero(problem.c > 0.0)
     row = np.repeat(alive, problem.k - 1)
     other = np.concatenate([np.delete(np.arange(problem.k), problem.y[i]) for i in alive])
-    if isinstance(problem.loss, SHARED):
+    if type(problem.loss) in SHARED:
         group, cost = np.repeat(np.arange(len(alive)), problem.k - 1), problem.c[alive]
     else:
         group, cost = np.arange(len(row)), problem.c[row]
@@ -135,7 +135,7 @@ def _(problem: LabelPairsProblem) -> Demands:
     return Demands(a, e, group, problem.c[alive], Penalty.HINGE, (alive,), _place(problem))
 
 
-def _contests(problem, row, over, under) -> tuple[Whole, np.ndarray]:
+def _contests(problem, row, over, under) -> tuple[Dyadic, np.ndarray]:
     """(e_over − e_under) ⊗ x and e_over − e_under."""
     X, k, p = whole(_items(problem)), problem.k, np.arange(len(row))
     d = X.numbers.shape[1]
@@ -145,7 +145,7 @@ def _contests(problem, row, over, under) -> tuple[Whole, np.ndarray]:
     e = np.zeros((len(row), k if problem.bias else 0), dtype=np.int64)
     if problem.bias:
         e[p, over], e[p, under] = 1, -1
-    return Whole(a.reshape(len(row), k * d), X.exponent), e
+    return Dyadic(a.reshape(len(row), k * d), X.exponent), e
 
 
 def _place(problem: Any) -> np.ndarray:

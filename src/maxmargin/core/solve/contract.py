@@ -205,6 +205,10 @@ class Form(ABC):
         """Solvers to try, in turn, where the one that was planned falls short."""
         return ()
 
+    def elsewhere(self) -> Form:
+        """The form for rows that are moved."""
+        return self
+
     def threads(self, problem: Any) -> AbstractContextManager:
         """Small products are faster in one thread, and folds run side by side."""
         return one_blas_thread()

@@ -20,7 +20,7 @@ from ...core.certify.fisher import FisherCriterion
 from ...core.rows.design import Design
 from ...core.solve.closed_form.discriminant import Directions, directions, recertify
 from ...core.solve.closed_form.within import Spread, spread_within
-from ...core.solve.precise.fisher import precise_criterion, precise_directions
+from ...core.solve.precise.fisher import FisherData, precise_criterion, precise_directions
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
 from ..calibration.mixin import Calibrated
@@ -193,10 +193,10 @@ class FisherDiscriminant(
                 return None, means, unit
             H = spread.about_mean(means, self.priors_)
             found = directions(spread, H, self.priors_, most)
-            return precise_directions(X, codes, weight, *self._asked(), most, found), means, 1.0
+            return precise_directions(self._asked(X, codes, weight), most, found), means, 1.0
 
-    def _asked(self) -> tuple[np.ndarray, str, Any]:
-        return self.priors_, self.covariance, self.shrinkage
+    def _asked(self, X, codes, weight) -> FisherData:
+        return FisherData(X, codes, weight, self.priors_, self.covariance, self.shrinkage)
 
     def _spread(self, X, codes, weight) -> tuple[Spread, np.ndarray]:
         return spread_within(X, codes, weight, self.priors_, self.covariance, self.shrinkage)
@@ -281,7 +281,7 @@ class FisherDiscriminant(
             H = spread.about_mean(means, self.priors_)
             V = self.scalings_ / unit
             proof = recertify(spread, H, self.priors_, V)
-            proof = precise_criterion(unit * X, codes, weight, *self._asked(), V, proof)
+            proof = precise_criterion(self._asked(unit * X, codes, weight), V, proof)
             return self._with_scores(proof, spread, H, means, unit)
 
     def _with_scores(self, proof, spread: Spread, H, means, unit: float) -> FisherCriterion:

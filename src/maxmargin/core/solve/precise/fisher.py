@@ -44,14 +44,23 @@ class Scatter(NamedTuple):
     factor: Factor
 
 
-def precise_directions(
-    X: Any, codes, weight, priors, covariance: str, shrinkage, most: int, found: Directions
-) -> Directions:
+class FisherData(NamedTuple):
+    """Data, and what is to be made of them."""
+
+    X: Any
+    codes: np.ndarray
+    weight: np.ndarray | None
+    priors: np.ndarray
+    covariance: str
+    shrinkage: Any
+
+
+def precise_directions(asked: FisherData, most: int, found: Directions) -> Directions:
     """``found``, or the directions in decimal numbers where that proves less than it might."""
-    if found.certificate.holds(TOL) or not _small(X, shrinkage):
+    if found.certificate.holds(TOL) or not _small(asked):
         return found
     with many_digits(DIGITS):
-        scatter = _scatter(X, codes, weight, priors, covariance, shrinkage)
+        scatter = _scatter(asked)
         if scatter is None:
             return found
         Y = _solved(scatter, scatter.H)
@@ -71,27 +80,26 @@ def precise_directions(
         return Directions(kept, np.array([float(J[i]) for i in order]), floats, certificate)
 
 
-def precise_criterion(
-    X: Any, codes, weight, priors, covariance: str, shrinkage, V: np.ndarray, near: FisherCriterion
-) -> FisherCriterion:
+def precise_criterion(asked: FisherData, V: np.ndarray, near: FisherCriterion) -> FisherCriterion:
     """The proof of float64 directions V in decimal numbers, where ``near`` proves too little."""
-    if near.holds(TOL) or not _small(X, shrinkage):
+    if near.holds(TOL) or not _small(asked):
         return near
     with many_digits(DIGITS):
-        scatter = _scatter(X, codes, weight, priors, covariance, shrinkage)
+        scatter = _scatter(asked)
         if scatter is None:
             return near
         J, _ = _eigen(scatter.M.T @ _solved(scatter, scatter.M))
         return _criterion(scatter, V, J, near)
 
 
-def _small(X: Any, shrinkage) -> bool:
-    n, d = X.shape
-    return n * d <= MAX_VALUES and d <= MAX_COLUMNS and shrinkage != "auto"
+def _small(asked: FisherData) -> bool:
+    n, d = asked.X.shape
+    return n * d <= MAX_VALUES and d <= MAX_COLUMNS and asked.shrinkage != "auto"
 
 
-def _scatter(X, codes, weight, priors, covariance: str, shrinkage) -> Scatter | None:
+def _scatter(asked: FisherData) -> Scatter | None:
     """Σ = (1 − γ) S_w + γ mean variance; None where it is singular."""
+    X, codes, weight, priors, covariance, shrinkage = asked
     x = decimals((X.toarray() if sparse.issparse(X) else X).astype(np.float64))
     s = decimals(np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=np.float64))
     share, k, d = decimals(priors), len(priors), x.shape[1]

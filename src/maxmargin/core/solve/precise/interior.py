@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...problem.demands import Penalty
-from .system import ONE, ZERO, Factor, Numbers, System, above_zero, curvature
+from .system import ONE, ZERO, DecimalSystem, Factor, Numbers, above_zero, curvature
 
 # The relative gap of the answer: more digits than any certificate can ask of float64 weights.
 GAP = Decimal("1e-17")
@@ -36,7 +36,7 @@ STEP_SHARE = Decimal("0.995")
 MAX_MULTIPLIER = Decimal("1e60")
 
 
-class Answer(NamedTuple):
+class DecimalOptimum(NamedTuple):
     """x = (v, u) and a multiplier for every demand; ``gap``: relative to the objective."""
 
     x: Numbers
@@ -44,7 +44,7 @@ class Answer(NamedTuple):
     gap: Decimal
 
 
-class State(NamedTuple):
+class Iterate(NamedTuple):
     x: Numbers
     s: Numbers
     alpha: Numbers
@@ -52,7 +52,7 @@ class State(NamedTuple):
     nu: Numbers
 
 
-def interior(system: System, tick: Callable[[], None]) -> Answer:
+def interior(system: DecimalSystem, tick: Callable[[], None]) -> DecimalOptimum:
     """The optimum; ``tick`` is called before every step, and may raise."""
     state, best = _start(system), None
     for _ in range(MAX_STEPS):
@@ -70,25 +70,25 @@ def interior(system: System, tick: Callable[[], None]) -> Answer:
     return best
 
 
-def _start(system: System) -> State:
+def _start(system: DecimalSystem) -> Iterate:
     """No weights: every row has a slack of one, half of it paid for."""
     (P, N), group = system.E.shape, system.group
     size = system.total(np.array([ONE] * P, dtype=object))
     s = np.array([ONE] * P, dtype=object)
     if system.penalty is Penalty.HARD:
-        return State(_zeros(N), s, s.copy(), _zeros(len(size)), _zeros(len(size)))
+        return Iterate(_zeros(N), s, s.copy(), _zeros(len(size)), _zeros(len(size)))
     xi = np.array([Decimal(2)] * len(size), dtype=object)
     if system.penalty is Penalty.SQUARE:
-        return State(_zeros(N), s, (4 * system.gamma / size)[group], xi, _zeros(len(size)))
+        return Iterate(_zeros(N), s, (4 * system.gamma / size)[group], xi, _zeros(len(size)))
     half = system.gamma / 2
-    return State(_zeros(N), s, (half / size)[group], xi, half)
+    return Iterate(_zeros(N), s, (half / size)[group], xi, half)
 
 
 def _zeros(n: int) -> Numbers:
     return np.array([ZERO] * n, dtype=object)
 
 
-def _answer(system: System, state: State) -> Answer:
+def _answer(system: DecimalSystem, state: Iterate) -> DecimalOptimum:
     """The weights and multipliers now, and by how much their objectives differ."""
     x, alpha = state.x, state.alpha
     v = x[: system.weights]
@@ -98,7 +98,7 @@ def _answer(system: System, state: State) -> Answer:
     mass = system.total(alpha)
     most = sum(mass, ZERO)
     if system.weights < len(x) and max(abs(pull[system.weights :])) > BALANCE * most:
-        return Answer(x, alpha, INFINITY)
+        return DecimalOptimum(x, alpha, INFINITY)
     norm = sum(v * v, ZERO) * system.rho / 2
     w_alpha = pull[: system.weights]
     dual = most - sum(w_alpha * w_alpha, ZERO) / (2 * system.rho)
@@ -111,11 +111,11 @@ def _answer(system: System, state: State) -> Answer:
     else:
         primal = norm + sum(system.gamma * slack, ZERO)
     if not 0 < primal < INFINITY:
-        return Answer(x, alpha, INFINITY if primal else ZERO)
-    return Answer(x, alpha, abs(primal - dual) / primal)
+        return DecimalOptimum(x, alpha, INFINITY if primal else ZERO)
+    return DecimalOptimum(x, alpha, abs(primal - dual) / primal)
 
 
-def _step(system: System, now: State) -> State:
+def _step(system: DecimalSystem, now: Iterate) -> Iterate:
     """A step of Newton's method towards μ = 0, corrected, and as far as it stays inside."""
     hinge, hard = system.penalty is Penalty.HINGE, system.penalty is Penalty.HARD
     D, group = now.alpha / now.s, system.group
@@ -128,7 +128,7 @@ def _step(system: System, now: State) -> State:
     behind = system.E @ now.x + now.xi[group] - ONE - now.s
     slope = system.quadratic() * now.x - system.E.T @ now.alpha
 
-    def toward(q: Numbers, t: Numbers) -> State:
+    def toward(q: Numbers, t: Numbers) -> Iterate:
         """The step with α s + … = q and ν ξ + … = t, both linearised."""
         f = (q - now.alpha * behind) / now.s
         missing = system.gamma - system.total(now.alpha) - now.nu - t / now.xi if hinge else (
@@ -142,13 +142,13 @@ def _step(system: System, now: State) -> State:
         dalpha = f - D * (along + dxi[group])
         ds = along + dxi[group] + behind
         dnu = (t - now.nu * dxi) / now.xi if hinge else _zeros(len(dxi))
-        return State(dx, ds, dalpha, dxi, dnu)
+        return Iterate(dx, ds, dalpha, dxi, dnu)
 
     first = toward(-now.alpha * now.s, -now.nu * now.xi)
     room = _room(now, first, hinge)
     count = len(now.s) + (len(now.xi) if hinge else 0)
     mu = _complementarity(now, hinge) / count
-    after = State(*(a + room * d for a, d in zip(now, first, strict=True)))
+    after = Iterate(*(a + room * d for a, d in zip(now, first, strict=True)))
     ratio = _complementarity(after, hinge) / count / mu
     aim = mu * ratio**3
     q = aim - now.alpha * now.s - first.alpha * first.s
@@ -156,15 +156,15 @@ def _step(system: System, now: State) -> State:
     step = toward(q, t)
     share = max(STEP_SHARE, ONE - ratio * ratio)
     room = min(ONE, share * _room(now, step, hinge))
-    return State(*(a + room * d for a, d in zip(now, step, strict=True)))
+    return Iterate(*(a + room * d for a, d in zip(now, step, strict=True)))
 
 
-def _complementarity(state: State, hinge: bool) -> Decimal:
+def _complementarity(state: Iterate, hinge: bool) -> Decimal:
     total = sum(state.alpha * state.s, ZERO)
     return total + sum(state.nu * state.xi, ZERO) if hinge else total
 
 
-def _room(now: State, step: State, hinge: bool) -> Decimal:
+def _room(now: Iterate, step: Iterate, hinge: bool) -> Decimal:
     """How far along the step all that must be positive is so."""
     pairs = [(now.s, step.s), (now.alpha, step.alpha)]
     if hinge:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .interior import BALANCE, GAP, INFINITY, Answer
-from .system import ONE, ZERO, Factor, Numbers, System, above_zero, curvature
+from .interior import BALANCE, GAP, INFINITY, DecimalOptimum
+from .system import ONE, ZERO, DecimalSystem, Factor, Numbers, above_zero, curvature
 
 MAX_STEPS = 1000
 # Most steps are made with fewer digits, until no more is gained by them.
@@ -25,13 +25,13 @@ SMALL = Decimal("1e-40")
 ARMIJO_SHARE = Decimal("1e-4")
 
 
-class Place(NamedTuple):
+class Evaluated(NamedTuple):
     x: Numbers
     value: Decimal
     alpha: Numbers
 
 
-def newton(system: System, start: Numbers, tick: Callable[[], None]) -> Answer:
+def newton(system: DecimalSystem, start: Numbers, tick: Callable[[], None]) -> DecimalOptimum:
     """The optimum, from ``start`` or from the origin, whichever is lower."""
     with localcontext() as fewer:
         fewer.prec = min(FIRST_DIGITS, getcontext().prec)
@@ -39,7 +39,9 @@ def newton(system: System, start: Numbers, tick: Callable[[], None]) -> Answer:
     return _descend(system, first.x, tick, GAP)
 
 
-def _descend(system: System, start: Numbers, tick: Callable[[], None], enough: Decimal) -> Answer:
+def _descend(
+    system: DecimalSystem, start: Numbers, tick: Callable[[], None], enough: Decimal
+) -> DecimalOptimum:
     here = min(_at(system, start), _at(system, 0 * start), key=lambda place: place.value)
     gap, stuck = INFINITY, False
     for _ in range(MAX_STEPS):
@@ -52,10 +54,10 @@ def _descend(system: System, start: Numbers, tick: Callable[[], None], enough: D
         step = -Factor(H).solve(slope)
         there = _longer(system, here, step, _downhill(system, here, step, slope))
         stuck, here = there.value >= here.value, there
-    return Answer(here.x, here.alpha, gap)
+    return DecimalOptimum(here.x, here.alpha, gap)
 
 
-def _gap(system: System, here: Place, slope: Numbers) -> Decimal:
+def _gap(system: DecimalSystem, here: Evaluated, slope: Numbers) -> Decimal:
     """What the multipliers prove, relative to the objective: ‖ρv − Σ αa‖²/2ρ is missing."""
     rest = abs(slope[system.weights :])
     if len(rest) and max(rest) > BALANCE * sum(here.alpha, ZERO):
@@ -64,11 +66,11 @@ def _gap(system: System, here: Place, slope: Numbers) -> Decimal:
     return sum(missing * missing, ZERO) / (2 * system.rho * here.value)
 
 
-def _slope(system: System, here: Place) -> Numbers:
+def _slope(system: DecimalSystem, here: Evaluated) -> Numbers:
     return system.quadratic() * here.x - system.E.T @ here.alpha
 
 
-def _longer(system: System, here: Place, step: Numbers, there: Place) -> Place:
+def _longer(system: DecimalSystem, here: Evaluated, step: Numbers, there: Evaluated) -> Evaluated:
     """Twice as far, and again, while that more than halves the slope.
 
     Losses of rows that are far on their side fall exponentially: a step of Newton's method gains
@@ -85,7 +87,7 @@ def _longer(system: System, here: Place, step: Numbers, there: Place) -> Place:
     return there
 
 
-def _downhill(system: System, here: Place, step: Numbers, slope: Numbers) -> Place:
+def _downhill(system: DecimalSystem, here: Evaluated, step: Numbers, slope: Numbers) -> Evaluated:
     """The point so far along the step that it is lower."""
     length, promised = ONE, -sum(slope * step, ZERO)
     while True:
@@ -95,7 +97,7 @@ def _downhill(system: System, here: Place, step: Numbers, slope: Numbers) -> Pla
         length /= 2
 
 
-def _at(system: System, x: Numbers) -> Place:
+def _at(system: DecimalSystem, x: Numbers) -> Evaluated:
     m, v = system.E @ x, x[: system.weights]
     least = -above_zero(-np.minimum.reduceat(m, system.starts))
     parts = np.frompyfunc(Decimal.exp, 1, 1)(least[system.group] - m)
@@ -103,7 +105,7 @@ def _at(system: System, x: Numbers) -> Place:
     total = np.frompyfunc(Decimal.exp, 1, 1)(least) + beside
     logs = np.frompyfunc(_log, 3, 1)(total, beside, least)
     value = sum(v * v, ZERO) * system.rho / 2 + sum(system.gamma * logs, ZERO)
-    return Place(x, value, parts / total[system.group] * system.gamma[system.group])
+    return Evaluated(x, value, parts / total[system.group] * system.gamma[system.group])
 
 
 def _log(total: Decimal, beside: Decimal, least: Decimal) -> Decimal:

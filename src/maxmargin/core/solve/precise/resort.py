@@ -23,11 +23,11 @@ from ...problem.demands import Demands, Penalty, demands
 from ..contract import ClassWeights, Ending, Form, Monitor, OutOfBudget, Proved, Solution, settled
 from ..driver import drive
 from ..far import about_the_rows
-from .interior import Answer, interior
+from .interior import DecimalOptimum, interior
 from .limits import is_small
 from .newton import newton
 from .rounded import Precise, float_weights
-from .system import Numbers, System, decimals, system
+from .system import DecimalSystem, Numbers, decimals, system
 
 # Iterations of float64 solvers of a small problem, after which more digits are quicker.
 SMALL_MAX_ITER = 500
@@ -46,15 +46,13 @@ class GaveUp(Exception):
 
 
 def solved(
-    form: Form, problem: Any, monitor: Monitor, solver: str, start: Any, prove: Callable,
-    elsewhere: Form | None = None,
-) -> Solution:  # fmt: skip
+    form: Form, problem: Any, monitor: Monitor, solver: str, start: Any, prove: Callable
+) -> Solution:
     """What the solvers of a form find, and where that is not proved, what more digits do.
 
-    ``prove(problem, *point, tol)`` proves a point of such a problem; ``elsewhere``: the form for
-    rows that are moved, if it is another.
+    ``prove(problem, *point, tol)`` proves a point of such a problem.
     """
-    most, moved = monitor.max_iter, elsewhere or form
+    most, moved = monitor.max_iter, form.elsewhere()
     if solver == "auto" and is_small(problem):
         monitor.max_iter = min(most, SMALL_MAX_ITER)
     try:
@@ -139,14 +137,14 @@ def _solve(asked: Demands, point: Any, monitor: Monitor) -> Precise:
     return _back(there, interior(there, tick))
 
 
-def _start(asked: Demands, there: System, point: Any) -> Numbers:
+def _start(asked: Demands, there: DecimalSystem, point: Any) -> Numbers:
     """The weights and biases found so far."""
     W, b = decimals(np.atleast_2d(point[0])), decimals(np.atleast_1d(point[1]))
     scores = (W @ decimals(asked.place) + b)[: asked.e.shape[1]]
     return np.concatenate([W.ravel() * there.sigma, scores])
 
 
-def _back(there: System, answer: Answer) -> Precise:
+def _back(there: DecimalSystem, answer: DecimalOptimum) -> Precise:
     x, D = answer.x, there.weights
     return Precise(x[:D] / there.sigma, x[D:], answer.alpha * there.largest)
 

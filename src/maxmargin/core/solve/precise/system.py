@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...problem.demands import Demands, Penalty, Whole, whole
+from ...problem.demands import Demands, Dyadic, Penalty, whole
 
 Numbers = Any  # arrays of Decimals
 ZERO, ONE = Decimal(0), Decimal(1)
 
 
-class System(NamedTuple):
+class DecimalSystem(NamedTuple):
     """E = (a′, e) of every demand, and what belongs to it."""
 
     E: Numbers  # (P, D + B)
@@ -43,7 +43,7 @@ class System(NamedTuple):
         return np.array([self.rho] * self.weights + [ZERO] * rest, dtype=object)
 
 
-def system(demands: Demands, hard: bool = False) -> System:
+def system(demands: Demands, hard: bool = False) -> DecimalSystem:
     """``hard``: the hard margin of the same rows."""
     a = _moved(demands)
     most = max((abs(value) for value in a.ravel()), default=ONE) or ONE
@@ -52,7 +52,7 @@ def system(demands: Demands, hard: bool = False) -> System:
     hard = hard or demands.penalty is Penalty.HARD
     largest = ONE / (sigma * sigma) if hard else Decimal(float(demands.cost.max()))
     gamma = decimals(np.ones(len(demands.cost)) if hard else demands.cost)
-    return System(
+    return DecimalSystem(
         E, a.shape[1], demands.starts, demands.group, gamma if hard else gamma / largest,
         ONE / (sigma * sigma * largest), Penalty.HARD if hard else demands.penalty, sigma, largest,
     )  # fmt: skip
@@ -67,8 +67,8 @@ def _moved(demands: Demands) -> Numbers:
     return a - (e[:, :, None] * place).reshape(a.shape)
 
 
-def from_whole(given: Whole) -> Numbers:
-    """Whole numbers times a power of two."""
+def from_whole(given: Dyadic) -> Numbers:
+    """Dyadic numbers times a power of two."""
     scale = Decimal(2) ** given.exponent
     return np.frompyfunc(lambda number: Decimal(number) * scale, 1, 1)(given.numbers)
 
@@ -106,7 +106,7 @@ class Factor:
         return x
 
 
-def curvature(system: System, D: Numbers, soft: Numbers) -> Numbers:
+def curvature(system: DecimalSystem, D: Numbers, soft: Numbers) -> Numbers:
     """ρI + Σ D_p E_p E_pᵀ − Σ_g q_g q_gᵀ soft_g,  q_g = Σ D_p E_p; made definite in the biases."""
     weighted = system.E * D[:, None]
     H = weighted.T @ system.E

@@ -90,6 +90,10 @@ class SmoothForm(Form):
     def fall_backs(self, problem, name: str) -> tuple[str, ...]:
         return ("newton",) if name == "descent" else ()
 
+    def elsewhere(self) -> SmoothForm:
+        """What is remembered is of these rows."""
+        return SmoothForm(PathState())
+
 
 def _descent(problem, monitor: Monitor, start):
     """Softmax by coordinate descent; two classes as softmax."""
@@ -118,8 +122,7 @@ def solve_logistic(
     """
     memory = PathState() if memory is None else memory
     monitor.estimate = memory.estimate
-    form, elsewhere = SmoothForm(memory), SmoothForm(PathState())
-    return solved(form, problem, monitor, solver, start, _prove, elsewhere)
+    return solved(SmoothForm(memory), problem, monitor, solver, start, _prove)
 
 
 def _prove(problem, W, b, tol: float) -> Proved:
