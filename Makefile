@@ -94,5 +94,5 @@ $(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
 	touch $@
 
 clean:
-	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .numba_cache .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist docs/examples
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
