@@ -33,7 +33,7 @@ from maxmargin.core.rows.torch_design import TorchDesign
 from maxmargin.core.rows.torch_rows import Precision, TorchRows
 from maxmargin.core.solve.contract import Monitor
 from maxmargin.core.solve.softmax.torch_form import solve_torch
-from maxmargin.core.solve.softmax.torch_newton import HESSIANS, TorchNewton
+from maxmargin.core.solve.softmax.torch_newton import HESSIAN_PARTS, TorchNewton
 from maxmargin.core.solve.softmax.torch_path import solve_path
 
 from .record import about
@@ -104,7 +104,7 @@ class Count:
             return count.look(search, W, b, precision)
 
         def hessian(search, V):
-            kind = HESSIANS[search.kind]
+            kind = HESSIAN_PARTS[search.kind]
             count.hessians += 1
             count.narrow += 0 if kind is None else sum(kind)
             count.wide += 2 if kind is None else 0

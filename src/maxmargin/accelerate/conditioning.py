@@ -17,7 +17,7 @@ from scipy import sparse
 # the steadiest.
 SAMPLED_ROWS, MAX_SPREAD = 256, 10.0
 # A variance below this share of the mean square is the rounding of a constant column.
-ROUNDING = 1e-12
+CONSTANT_COLUMN_ROUNDING = 1e-12
 # A smaller tolerance, or a larger C, than scikit-learn's default asks for more steps.
 USUAL_TOL, USUAL_C = 1e-4, 1.0
 
@@ -30,5 +30,5 @@ def few_steps_suffice(X: Any, given: Any) -> bool:
     some = X[:: max(1, len(X) // SAMPLED_ROWS)]
     squares = np.einsum("ij,ij->j", some, some, dtype=np.float64) / len(some)
     variance = squares - (some.sum(axis=0, dtype=np.float64) / len(some)) ** 2
-    kept = variance > ROUNDING * squares
+    kept = variance > CONSTANT_COLUMN_ROUNDING * squares
     return not kept.any() or float(squares.max()) <= MAX_SPREAD * float(variance[kept].min())

@@ -30,7 +30,7 @@ MIN_TOL, MIN_VALUES = 1e-6, 20_000
 # its square has all the digits that matter; between them scipy's own decides.
 ZERO_SHARE, CLEAR_SHARE = 1e-7, 1e-3
 KIND = "LinearDiscriminantAnalysis"
-DIRECT = "its closed form is exact but for rounding"
+DIRECT_REASON = "its closed form is exact but for rounding"
 
 _here = threading.local()
 
@@ -59,7 +59,7 @@ def wrap_direct(original: Callable) -> Callable:
     @wraps(original)
     def solve(self, X, y, *args, **kwargs):
         run = lambda: original(self, X, y, *args, **kwargs)  # noqa: E731
-        return recorded(KIND, X.shape, DIRECT, run)
+        return recorded(KIND, X.shape, DIRECT_REASON, run)
 
     return solve
 

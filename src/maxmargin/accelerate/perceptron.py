@@ -7,7 +7,7 @@ from functools import wraps
 
 from .case import recorded
 
-WHY = "its answer is its sequence of updates, which scikit-learn's loop already makes"
+LEFT_ALONE_REASON = "its answer is its sequence of updates, which scikit-learn's loop already makes"
 
 
 def wrap(original: Callable) -> Callable:
@@ -18,6 +18,6 @@ def wrap(original: Callable) -> Callable:
         if not any(kind.__name__ == "Perceptron" for kind in type(self).__mro__):
             return original(self, X, y, *args, **kwargs)
         run = lambda: original(self, X, y, *args, **kwargs)  # noqa: E731
-        return recorded("Perceptron", X.shape, WHY, run)
+        return recorded("Perceptron", X.shape, LEFT_ALONE_REASON, run)
 
     return fit

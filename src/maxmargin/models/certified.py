@@ -16,7 +16,7 @@ from .notebook import proof_html
 # Of what a model file keeps, that which a proof needs: numbers and labels, but no rows of the data.
 PROOF_KINDS = ("float", "int", "number", "count", "labels", "flag")
 # What follows from the rest.
-FOLLOWING = {"slack_", "support_", "margin_", "n_iter_"}
+DERIVED_ATTRIBUTES = {"slack_", "support_", "margin_", "n_iter_"}
 
 
 class Certified:
@@ -88,7 +88,7 @@ def witness(model: Any) -> dict[str, Any]:
         name: getattr(model, name)
         for name, line in model._stored.items()
         if line.split()[0] in PROOF_KINDS and name in vars(model)
-        if name not in FOLLOWING and not name.startswith("_")
+        if name not in DERIVED_ATTRIBUTES and not name.startswith("_")
     }
     kernel = vars(model).get("_kernel")
     if kernel is not None:

@@ -33,8 +33,8 @@ class Deadline(NamedTuple):
     folds_share: float = 1.0
 
 
-NONE = Deadline()
-_deadline: ContextVar[Deadline] = ContextVar("deadline", default=NONE)
+NO_DEADLINE = Deadline()
+_deadline: ContextVar[Deadline] = ContextVar("deadline", default=NO_DEADLINE)
 
 
 class OutOfTimeError(ValueError):

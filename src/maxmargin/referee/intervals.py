@@ -18,7 +18,7 @@ UNIT = Fraction(1, 10 ** (DIGITS - 1))
 _DOWN = Context(prec=DIGITS, rounding=ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
 _UP = Context(prec=DIGITS, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX)
 # exp(−this) lies between nothing and ``TINY``: rationals need not carry its zeros.
-NOTHING, TINY = 400, Fraction(1, 10**170)
+NEGLIGIBLE_EXPONENT, TINY = 400, Fraction(1, 10**170)
 
 
 class Interval(NamedTuple):
@@ -120,10 +120,10 @@ def _above(x: Decimal) -> Fraction:
 def exp(x: Number) -> Interval:
     """e^x of x ≤ 0 or moderate."""
     x = interval(x)
-    if x.hi < -NOTHING:
+    if x.hi < -NEGLIGIBLE_EXPONENT:
         return Interval(Fraction(0), TINY)
-    lo, hi = around(Interval(max(x.lo, Fraction(-NOTHING)), x.hi))
-    below = Fraction(0) if x.lo < -NOTHING else _below(_DOWN.exp(lo))
+    lo, hi = around(Interval(max(x.lo, Fraction(-NEGLIGIBLE_EXPONENT)), x.hi))
+    below = Fraction(0) if x.lo < -NEGLIGIBLE_EXPONENT else _below(_DOWN.exp(lo))
     return Interval(below, _above(_UP.exp(hi)))
 
 

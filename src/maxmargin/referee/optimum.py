@@ -24,7 +24,7 @@ ENOUGH_GAP = Decimal("1e-35")
 CONTEXT = Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)
 ZERO, ONE = Decimal(0), Decimal(1)
 # Of the way to the nearest bound, so much is gone.
-DAMPED = Decimal("0.99")
+BOUNDARY_STEP_SHARE = Decimal("0.99")
 
 
 def enclose(problem: HingeProblem) -> tuple[Fraction, Fraction | None]:
@@ -148,7 +148,7 @@ class InteriorPoint:
             self.assemble()
             target, corrections = self.predict()
             steps = self.step(target, *corrections)
-            self.move(min(self.longest(steps, DAMPED)), steps)
+            self.move(min(self.longest(steps, BOUNDARY_STEP_SHARE)), steps)
 
     def look(self) -> None:
         """The mean product μ, and how far every demand is from its slack."""

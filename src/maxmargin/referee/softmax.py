@@ -21,7 +21,7 @@ from .intervals import Interval, entropy, exp, interval, log, rounded
 from .optimum import CONTEXT, decimal, product, solve
 
 DIGITS = 60
-MOST_STEPS, SHORTEST = 200, Decimal("1e-12")
+MOST_STEPS, MIN_STEP = 200, Decimal("1e-12")
 # The decrease that a step promises, relative to the objective, at which the method stops.
 ENOUGH_DECREASE = Decimal("1e-38")
 FAINT = Decimal("1e-150")
@@ -131,7 +131,7 @@ def _newton(problem: HingeProblem, codes, W, b):
         if promise <= ENOUGH_DECREASE * value:
             break
         t = Decimal(1)
-        while t > SHORTEST:
+        while t > MIN_STEP:
             trial = [a + t * s for a, s in zip(x, step, strict=True)]
             after, q = look(trial)
             if after <= value - t * promise / 4:

@@ -14,7 +14,7 @@ from ...show.text import safe, shortened
 # Names longer than this are cut: a page is for people, and one name must not fill it.
 MAX_NAME_LENGTH = 80
 MAX_VALUE_LENGTH = 160
-SHORT = "This is the short version for paper; the page in a browser has pictures and the rest."
+PAPER_NOTE = "This is the short version for paper; the page in a browser has pictures and the rest."
 FOOTER = "This page holds all it shows: it loads nothing, runs nothing and sends nothing."
 
 
@@ -162,7 +162,7 @@ def page(title: str, lead: Html, sections: Sequence[Section]) -> str:
     body = tag(
         "main",
         lead,
-        paragraph(SHORT, class_="paper") if any(not s.printed for s in shown) else None,
+        paragraph(PAPER_NOTE, class_="paper") if any(not s.printed for s in shown) else None,
         tag("nav", *links, aria_label="Contents"),
         *(_section(section) for section in shown),
         tag("footer", FOOTER),

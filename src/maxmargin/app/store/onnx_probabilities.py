@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ...models.calibration.maps import AHEAD
+from ...models.calibration.maps import PREDICTED_LABEL_LEAD
 
 
 def calibrated(estimator) -> bool:
@@ -59,7 +59,7 @@ def _agreeing(graph, P: str, place: str, k: int) -> str:
     ahead = graph("Mul", ahead, others)
     total = graph("Add", own, graph("ReduceSum", graph("Mul", P, ahead), axis, keepdims=1))
     level = graph("Div", total, graph("Add", one, graph("ReduceSum", ahead, axis, keepdims=1)))
-    level = graph("Mul", level, graph.constant(np.float64(1.0 - AHEAD)))
+    level = graph("Mul", level, graph.constant(np.float64(1.0 - PREDICTED_LABEL_LEAD)))
     rest = graph("Sub", others, ahead)
     Q = graph("Add", graph("Mul", P, rest), graph("Mul", level, ahead))
     left = graph("Sub", one, graph("ReduceSum", Q, axis, keepdims=1))

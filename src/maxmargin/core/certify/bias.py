@@ -21,7 +21,7 @@ from ..rule import otherwise, rule, verb
 # Two sums of costs that agree this well are equal: the slack of float64 summation.
 SUM_EQUALITY_TOL = 1e-12
 # How far from the guess a bias is sought, in units of the largest score, and how precisely.
-FARTHEST, HALVINGS = 1e6, 200
+MAX_BIAS_DISTANCE, MAX_HALVINGS = 1e6, 200
 
 
 def best_bias(problem: Problem, f: np.ndarray, guess: float = 0.0) -> float:
@@ -230,11 +230,11 @@ def _bisected_bias(loss, f, y, c, guess):
 def _crossing(loss, f, y, c, guess, span, side):
     """Where the derivative is no longer below zero (side −1), or where it first is above (1)."""
     low, high = guess, guess
-    while high - guess < FARTHEST * span and _rises(loss, f, y, c, high, side) <= 0.0:
+    while high - guess < MAX_BIAS_DISTANCE * span and _rises(loss, f, y, c, high, side) <= 0.0:
         high += high - guess + span
-    while guess - low < FARTHEST * span and _rises(loss, f, y, c, low, side) > 0.0:
+    while guess - low < MAX_BIAS_DISTANCE * span and _rises(loss, f, y, c, low, side) > 0.0:
         low -= guess - low + span
-    for _ in range(HALVINGS):
+    for _ in range(MAX_HALVINGS):
         middle = 0.5 * (low + high)
         if not low < middle < high:
             break

@@ -45,7 +45,7 @@ SHARP_METHOD = "recomputed from the data in twice the digits of float64"
 SHARPEST = 1e-9
 TINY = float(np.finfo(float).tiny)
 # A hard margin is met if no row falls short of it by more than this.
-MET = 1e-9
+MET_MARGIN_TOL = 1e-9
 # Slack on the margin up to which it is rounding, and (w, b) are made longer by as much.
 ROUNDED_SLACK = 1e-6
 
@@ -119,7 +119,7 @@ def conclude(
     primal, dual, above, below = objective_bounds(
         norms, tally.loss, tally.conjugate, tally.mass, tally.box, tally.rounding
     )
-    if hard and not tally.closest >= 1.0 - MET:
+    if hard and not tally.closest >= 1.0 - MET_MARGIN_TOL:
         primal = np.inf
     elif hard:
         above = _stretched(primal + above, tally) - primal

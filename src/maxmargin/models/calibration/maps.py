@@ -21,7 +21,7 @@ NEWTON_TOL = 1e-8
 # Weight of the prior of the biases, and of the slope, in rows.
 BIAS_PRIOR, SLOPE_PRIOR = 1.0, 1e-3
 # By how much the label predicted is ahead where it would only be level.
-AHEAD = 1e-9
+PREDICTED_LABEL_LEAD = 1e-9
 
 
 def class_scores(F: np.ndarray, k: int, pairs: bool) -> np.ndarray:
@@ -157,7 +157,7 @@ def agree(P: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     ahead = own[:, None] <= P
     ahead[rows, predicted] = False
     level = (own + np.sum(P * ahead, axis=1)) / (1 + ahead.sum(axis=1))
-    P = np.where(ahead, (1.0 - AHEAD) * level[:, None], P)
+    P = np.where(ahead, (1.0 - PREDICTED_LABEL_LEAD) * level[:, None], P)
     P[rows, predicted] = 0.0
     P[rows, predicted] = 1.0 - P.sum(axis=1)
     return P

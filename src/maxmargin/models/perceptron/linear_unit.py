@@ -21,7 +21,7 @@ from ..stored import LINEAR
 from ..validation import all_or_nothing, at_least_zero, check_training, one_of, positive
 
 # An error this many times the first one is no detour: the steps grow.
-DIVERGED = 1e6
+DIVERGED_ERROR_RATIO = 1e6
 # A pass that changes E by a smaller share of it changes nothing that float64 can tell.
 NO_CHANGE = 1e-15
 # Sizes up to which the largest singular value is found by a full factorisation.
@@ -166,7 +166,7 @@ class LinearUnit(Certified, ClassifierMixin, BaseEstimator):
     def _ended(self, off, slope: _Slope) -> str | None:
         """Why to stop after the last pass, if there is a reason."""
         before, now = self.errors_[-2:]
-        if not now < DIVERGED * max(self.errors_[0], np.finfo(float).tiny):
+        if not now < DIVERGED_ERROR_RATIO * max(self.errors_[0], np.finfo(float).tiny):
             return "diverged"
         if now == 0.0:
             return "no error"

@@ -12,7 +12,7 @@ from ..labels import known_codes, stream_classes
 from ..validation import check_rows
 from .reduction import Reduction, accepts, check_base, weights_for
 
-TWO = np.array([0, 1])
+BINARY_CLASSES = np.array([0, 1])
 
 
 def learn_part(model: Reduction, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
@@ -36,4 +36,4 @@ def learn_part(model: Reduction, X: Any, y: Any, classes: Any, sample_weight: An
 def _learn(base: Any, X: Any, target: np.ndarray, weight: np.ndarray | None) -> None:
     if len(target):
         given = {} if weight is None else {"sample_weight": weight}
-        base.partial_fit(X, target, classes=TWO, **given)
+        base.partial_fit(X, target, classes=BINARY_CLASSES, **given)

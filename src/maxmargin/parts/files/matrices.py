@@ -20,7 +20,7 @@ from .source import PIECE_BYTES, Source
 from .svmlight import svmlight_parts
 
 # Rows of an array handled together.
-ROWS = 20_000
+BLOCK_ROWS = 20_000
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 # What NumPy raises for a header, which it reads as a piece of Python, that is none.
 HEADER_ERRORS = (ValueError, KeyError, TypeError, SyntaxError, OverflowError, TokenError)
@@ -60,8 +60,8 @@ def stream_matrix(source: Source, width: int, base: int) -> Iterator[tuple]:
     """(X, y) some rows at a time; features beyond ``width`` are cut off."""
     if source.format in ("npz", "npy"):
         X, y, _ = read_matrix(source)
-        for start in range(0, X.shape[0], ROWS):
-            part = slice(start, start + ROWS)
+        for start in range(0, X.shape[0], BLOCK_ROWS):
+            part = slice(start, start + BLOCK_ROWS)
             yield X[part], None if y is None else y[part]
         return
     for X, y, first in svmlight_parts(source, PIECE_BYTES):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 # What rounding leaves of a column that is constant, relative to its mean, is no deviation.
-ROUNDING = 1e-14
+CONSTANT_COLUMN_ROUNDING = 1e-14
 
 
 class Moments:
@@ -44,4 +44,4 @@ class Moments:
     @property
     def constant(self) -> Any:
         """Whether all rows have the same value, but for rounding."""
-        return self.std <= ROUNDING * np.abs(self.mean)
+        return self.std <= CONSTANT_COLUMN_ROUNDING * np.abs(self.mean)

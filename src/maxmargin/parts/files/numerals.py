@@ -30,7 +30,9 @@ _PATTERNS = {
 _DAY_FORMS = ("%Y/%m/%d", "%d.%m.%Y")
 MICROSECONDS_PER_DAY = 86_400e6
 # What stands for a missing value among numbers.
-HOLES = pa.array([word for word in csv.ConvertOptions().null_values if word], pa.string())
+MISSING_NUMBER_WORDS = pa.array(
+    [word for word in csv.ConvertOptions().null_values if word], pa.string()
+)
 
 
 def is_numeral(words: pa.Array, mark: str = ".") -> pa.Array:
@@ -40,7 +42,7 @@ def is_numeral(words: pa.Array, mark: str = ".") -> pa.Array:
 
 def is_stray(words: pa.Array, mark: str = ".") -> pa.Array:
     """Which words are neither numbers nor stand for a missing one; a missing word is none."""
-    known = pc.or_(is_numeral(words, mark), pc.is_in(words, value_set=HOLES))
+    known = pc.or_(is_numeral(words, mark), pc.is_in(words, value_set=MISSING_NUMBER_WORDS))
     return pc.fill_null(pc.invert(known), False)
 
 

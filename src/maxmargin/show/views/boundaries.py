@@ -14,7 +14,7 @@ from ..scene import Board
 from .boundary import BoundaryView, boundary_view
 
 # Pictures in a row: more are too small to tell a slack from a dot.
-COLUMNS = 3
+PICTURES_PER_ROW = 3
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Boundaries:
             replace(view.scene(), title=name, legend=False)
             for view, name in zip(self.views, self.names, strict=True)
         )
-        return Board(scenes, COLUMNS)
+        return Board(scenes, PICTURES_PER_ROW)
 
 
 class BoundariesDisplay(Display):

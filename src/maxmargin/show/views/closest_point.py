@@ -14,7 +14,7 @@ from .boundary import class_points
 from .separators import arrow, ends_of
 
 # Half a side of the picture, in margins.
-REACH = 2.2
+HALF_SIDE_MARGINS = 2.2
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class ClosestPoint:
     labels: tuple[str, ...]
 
     def scene(self) -> Scene:
-        centre, reach = self.foot, REACH * self.distance
+        centre, reach = self.foot, HALF_SIDE_MARGINS * self.distance
         window = (*(centre[0] + [-reach, reach]), *(centre[1] + [-reach, reach]))
         near = (np.abs(self.points - centre) <= reach).all(axis=1)
         marks = [*self._lines(window), *class_points(self.points[near], self.codes[near],

@@ -23,7 +23,7 @@ CONTOURS, CONTOUR_POINTS = 9, 181
 # Colours that tell ways apart where they cross.
 WAY_PAINTS = ("class 0", "class 1", "class 3", "class 4")
 # Room around the outermost ellipse: a way that leaves it is cut off.
-PAD = 0.15
+ELLIPSE_PAD_SHARE = 0.15
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class ErrorSurface:
     def scene(self) -> Scene:
         ellipses = self._ellipses()
         low, high = ellipses.min(axis=(0, 1)), ellipses.max(axis=(0, 1))
-        low, high = low - PAD * (high - low), high + PAD * (high - low)
+        low, high = low - ELLIPSE_PAD_SHARE * (high - low), high + ELLIPSE_PAD_SHARE * (high - low)
         marks: list[Mark] = [Line(x, y, "faint", width=1.0) for x, y in np.swapaxes(ellipses, 1, 2)]
         for number, (name, way) in enumerate(self.ways.items()):
             x, y = way[: _outside(way, low, high)].T

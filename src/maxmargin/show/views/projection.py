@@ -13,7 +13,7 @@ from ..scene import Axis, Bars, Board, Line, Mark, Points, Scene
 from .boundary import class_points
 
 # Bins of the histogram of projected points.
-BINS = 24
+HISTOGRAM_BINS = 24
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Projection:
         return Scene("direction", Axis("x₁"), Axis("x₂"), tuple(marks), self.words(), equal=True)
 
     def _histogram(self) -> Scene:
-        edges = np.linspace(self.along.min(), self.along.max(), BINS + 1)
+        edges = np.linspace(self.along.min(), self.along.max(), HISTOGRAM_BINS + 1)
         centres, width = (edges[1:] + edges[:-1]) / 2, edges[1] - edges[0]
         marks = tuple(
             Bars(centres, np.histogram(self.along[self.codes == c], edges)[0].astype(float),

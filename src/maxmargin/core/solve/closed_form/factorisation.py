@@ -17,7 +17,7 @@ from scipy.linalg import eigh, lapack, qr, svd
 from ...rows.double_double import gamma
 
 # What is taken from a unit diagonal to prove that no eigenvalue is smaller.
-SHIFT = 1e-9
+PROOF_SHIFT = 1e-9
 # Columns of a matrix looked at together when its norm is taken.
 NORM_BLOCK_COLUMNS = 256
 
@@ -47,7 +47,7 @@ class Cholesky:
             M *= scale[:, None]
             np.fill_diagonal(M, 1.0)  # α is in it, to full precision
             norm = _one_norm(M)
-        self.least = 0.0 if single or doubt >= SHIFT else _smallest_eigenvalue(M, doubt)
+        self.least = 0.0 if single or doubt >= PROOF_SHIFT else _smallest_eigenvalue(M, doubt)
         if not np.isfinite(norm):
             raise Singular
         potrf, pocon = (lapack.spotrf, lapack.spocon) if single else (lapack.dpotrf, lapack.dpocon)
@@ -75,9 +75,9 @@ def _smallest_eigenvalue(M: np.ndarray, doubt: float) -> float:
     """A lower bound, or zero, for any matrix within ``doubt`` of M, which has unit diagonal."""
     doubt += len(M) * gamma(len(M) + 2)
     shifted = M.copy(order="F")
-    np.fill_diagonal(shifted, 1.0 - SHIFT)
+    np.fill_diagonal(shifted, 1.0 - PROOF_SHIFT)
     _, failed = lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
-    return 0.0 if failed else max(0.0, SHIFT - doubt)
+    return 0.0 if failed else max(0.0, PROOF_SHIFT - doubt)
 
 
 def _one_norm(M: np.ndarray) -> float:

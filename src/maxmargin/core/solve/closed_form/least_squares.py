@@ -27,7 +27,7 @@ from scipy.linalg.blas import dsyrk, ssyrk
 from ...certify.normal_equations import FEW, Gradient, System, gradient
 from ...rows.design import CONSTANT_COLUMN_TOL, GRAM_ROWS, LENGTHS, PASS_VALUES, Design
 from ...rows.double_double import gamma, product, two_sum
-from .factorisation import SHIFT, Cholesky, Singular, Spectrum, spectrum_of_blocks
+from .factorisation import PROOF_SHIFT, Cholesky, Singular, Spectrum, spectrum_of_blocks
 from .refine import MAX_CONDITION, best_of, refined
 
 # From this size on a float32 factor and a few passes over the data are quicker than float64.
@@ -216,9 +216,9 @@ def smallest_of_some_rows(design: Design) -> float:
     size, moved = float(G.diagonal().sum()), design.centre_error() / norms
     doubt = gamma(len(some) + FEW) * size + float(design.mass.sum()) * float(moved @ moved)
     doubt += d * gamma(d + 2) * float(G.diagonal().max())
-    np.fill_diagonal(G, G.diagonal() - SHIFT)
+    np.fill_diagonal(G, G.diagonal() - PROOF_SHIFT)
     _, failed = lapack.dpotrf(G, lower=1, clean=0, overwrite_a=1)
-    return 0.0 if failed else max(0.0, SHIFT - doubt)
+    return 0.0 if failed else max(0.0, PROOF_SHIFT - doubt)
 
 
 # --- n × n ------------------------------------------------------------------------------

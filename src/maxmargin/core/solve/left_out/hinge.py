@@ -22,7 +22,7 @@ from .path import Paths, snapped
 from .tableau import Optimum
 
 # How often a lost path is followed again, with more rows and other lots.
-ATTEMPTS = 3
+PATH_ATTEMPTS = 3
 # A multiplier above its new cap by less than this share is below it.
 AT_CAP_TOL = 1e-9
 # Polishing ends at a gap of this share of the objective, or after so many rounds.
@@ -97,7 +97,7 @@ def follow_paths(gram, problem: Problem, joined: Joined, alpha, b: float):
         axis=0, return_index=True, return_inverse=True,
     )  # fmt: skip
     lost = np.arange(len(each))
-    for attempt in range(ATTEMPTS):
+    for attempt in range(PATH_ATTEMPTS):
         if not len(lost):
             break
         paths = Paths(gram, here, attempt) if attempt else paths

@@ -32,7 +32,7 @@ MAX_DOUBLINGS = 2
 # A slack below this is that of a row on its margin.
 ON_MARGIN_SLACK = 1e-8
 # Rows on their margin are moved off it by about this much on the way, by lot, each attempt more.
-EDGE, EDGE_GROWTH = 1e-11, 4.0
+MARGIN_NUDGE, MARGIN_NUDGE_GROWTH = 1e-11, 4.0
 # Rows left out at a time.
 BATCH_ROWS = 128
 # Rounding of a slack: it counts as gap where it meets a free multiplier.
@@ -67,7 +67,7 @@ class Paths:
         self.table = tableau(gram, self.near, here.free[self.near])
         self.place = np.full(len(problem.y), -1)
         self.place[self.near] = np.arange(len(self.near))
-        edge = EDGE * EDGE_GROWTH**attempt
+        edge = MARGIN_NUDGE * MARGIN_NUDGE_GROWTH**attempt
         lots = edge * np.random.default_rng(attempt).uniform(0.5, 1.5, len(self.near))
         lots[np.abs(here.z[self.near]) > ON_MARGIN_SLACK] = 0.0
         self.edge = np.where(here.alpha[self.near] == 0.0, -lots, lots)

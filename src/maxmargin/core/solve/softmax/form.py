@@ -36,7 +36,7 @@ from .softmax_descent import softmax_descent
 # Columns from which on sparse rows are left to coordinate descent.
 MAX_NEWTON_COLUMNS = 2000
 # How often a solver goes on more strictly.
-ENCORES = 3
+MAX_CONTINUATIONS = 3
 # Several classes: one row in this many is solved first, where these are enough in all and per
 # class.  Two classes: first so many rows, or so many per weight, if there are many times more.
 ROWS_PER_PART_ROW = 8
@@ -67,7 +67,7 @@ class SmoothForm(Form):
 
     memory: PathState
     solvers: Mapping[str, Callable] = field(default_factory=lambda: LOGISTIC_SOLVERS)
-    encores: int = ENCORES
+    encores: int = MAX_CONTINUATIONS
 
     def plan(self, problem) -> tuple[str, str]:
         return choose(problem)

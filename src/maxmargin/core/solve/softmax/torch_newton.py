@@ -38,7 +38,7 @@ FORCING_SHARE, LOOSEST_FORCING, STRICTEST_FORCING = 0.7, 0.3, 0.03
 # Directions better than this need Hessian products of the second kind at least.
 SHARP_FORCING = 0.06
 # Hessian products: how many parts V and the result of ∇²f have; None for both in float64.
-HESSIANS = ((1, 1), (2, 1), (3, 2), None)
+HESSIAN_PARTS = ((1, 1), (2, 1), (3, 2), None)
 # They also end where rounding does not let them come nearer: at a residual so many times the least.
 MAX_CG_STEPS, MAX_RESIDUAL_GROWTH = 250, 30.0
 # … or that has not become less for so many steps (it may grow at first).
@@ -46,7 +46,7 @@ MAX_IDLE_CG_STEPS = 80
 # A search whose gap has not become less by a tenth for so many steps needs better products.
 MAX_IDLE_STEPS = 4
 # A step must bring this share of the decrease its slope promises; else it is shortened so much.
-ARMIJO_SHARE, SHORTER = 1e-4, 0.4
+ARMIJO_SHARE, STEP_SHRINKAGE = 1e-4, 0.4
 MAX_SHORTENINGS = 8
 # The evaluation's own gap at which the exact one is asked, as a share of the gap asked for.
 ENOUGH_SHARE = 0.8
@@ -82,7 +82,7 @@ class TorchPath:
 
     gradient: float = 0.0
     objective: float | None = None
-    hessian: int = 0  # which of ``HESSIANS`` the products are
+    hessian: int = 0  # which of ``HESSIAN_PARTS`` the products are
 
 
 @dataclass
@@ -304,7 +304,8 @@ class TorchNewton:
     def _sharpen(self) -> bool:
         """Go over to better Hessian products, for this search and those after it; False where
         there are none."""
-        if self.kind + 1 >= (len(HESSIANS) if self.design.rows.dtype is not torch.float64 else 1):
+        exact = self.design.rows.dtype is torch.float64
+        if self.kind + 1 >= (1 if exact else len(HESSIAN_PARTS)):
             return False
         self.kind += 1
         self.path.hessian = self.kind
@@ -324,7 +325,7 @@ class TorchNewton:
             fell = self.primal(new) <= before + ARMIJO_SHARE * t * slope + noise * before
             if bool(fell.all()):
                 return new
-            t = torch.where(fell, t, SHORTER * t)
+            t = torch.where(fell, t, STEP_SHRINKAGE * t)
         return None
 
     # --- conjugate gradients ----------------------------------------------------------------
@@ -368,7 +369,7 @@ class TorchNewton:
         Where H is ill-conditioned the rounding of V strays to where it is large: then V has parts.
         """
         design, k = self.design, self.outputs.k
-        rows, mu, kind = design.rows, design.mu.to(self.work), HESSIANS[self.kind]
+        rows, mu, kind = design.rows, design.mu.to(self.work), HESSIAN_PARTS[self.kind]
         shift = V[-1] - mu @ V[:-1]
         quick = self.quick if kind is not None else torch.float64
         parts, split_T = kind if kind is not None and rows.narrow else (1, 1)

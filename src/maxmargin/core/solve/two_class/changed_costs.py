@@ -37,7 +37,7 @@ START_KAPPA = 1000.0
 # Times that free multipliers are moved to Σαy = 0: rounding in the first is mended by the next.
 MAX_BALANCE_MOVES = 3
 
-WHY = "the rows near their margin, from the optimum before"
+CHANGED_COSTS_REASON = "the rows near their margin, from the optimum before"
 
 
 def solve_changed(
@@ -57,7 +57,7 @@ def solve_changed(
                 return None
             monitor.record(here.certificate.primal, here.certificate.dual)
             if here.certificate.holds(monitor.tol):
-                return conclude(here, Ending.REACHED, "newton", WHY, monitor)
+                return conclude(here, Ending.REACHED, "newton", CHANGED_COSTS_REASON, monitor)
             size *= ROUND_GROWTH
     return None
 
