@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.core.solve.two_class.rounds import _smallest
+from maxmargin.core.solve.two_class.rounds import _kth, _smallest
 
 
 @pytest.mark.parametrize("size", [1, 7, 40, 41, 99, 100])
@@ -20,3 +20,12 @@ def test_equal_rows_are_left_out_evenly():
     """Rows sorted by their labels: both classes stay."""
     index = _smallest(np.ones(100), 50)
     assert 20 <= (index < 50).sum() <= 30
+
+
+@pytest.mark.parametrize("k", [0, 1, 30, 300, 1500, 2999])
+def test_the_kth_value_of_a_sample_s_choice_is_that_of_all(k):
+    """Whatever the order and however many are equal."""
+    rng = np.random.default_rng(k)
+    x = rng.random(3000)
+    for values in (x, np.sort(x), np.sort(x)[::-1].copy(), np.round(x, 1), np.zeros(3000)):
+        assert _kth(values, k) == np.sort(values)[k]
