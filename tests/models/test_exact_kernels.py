@@ -57,10 +57,10 @@ def test_what_float64_cannot_say_is_told():
         warnings.simplefilter("always")
         model = KernelSVM(100.0, kernel="linear", max_seconds=60.0).fit(X, y)
     assert not model.certificate_.holds(1e-3)
-    assert "no float64 near them prove more" in model.certificate_.method
-    assert any("no float64 near them prove more" in str(each.message) for each in said)
+    assert "no float64 found near them prove more" in model.certificate_.method
+    assert any("no float64 found near them prove more" in str(each.message) for each in said)
     ridge = KernelRidge(1.0, kernel="linear").fit(X, y)
-    assert "no float64 near them solve it better" in ridge.certificate_.method
+    assert "no float64 found near them are better" in ridge.certificate_.method
     assert ridge.certificate_.objective <= 0.5 * float(y @ y)  # no worse than nothing at all
 
 

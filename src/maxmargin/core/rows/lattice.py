@@ -23,6 +23,8 @@ from .decimals import decimals, floats
 RAISED_BITS, LOVASZ = 24, 0.75
 # Vectors in a basis, and steps of its reduction: about ten seconds.
 MAX_LATTICE, MAX_REDUCTION_STEPS = 40, 40_000
+# Of these so many take no time.
+FEW_STEPS = 4_000
 # Rounding of multiples too large for float64 is mended by doing it again.
 MAX_PASSES = 8
 
@@ -56,7 +58,8 @@ def _reduce(vectors: np.ndarray, scale: np.ndarray, budget: int, go_on) -> int:
     k = 0
     while k < n and budget > 0:
         budget -= 1
-        if budget % 256 == 0 and not go_on():
+        late = budget % 256 == 0 and budget < MAX_REDUCTION_STEPS - FEW_STEPS
+        if late and not go_on():
             return 0
         _shorten(vectors, B, Q, size, k, scale)
         Q[k], along = _orthogonal(B, Q, size, k)

@@ -33,7 +33,7 @@ MAX_MOVED_VALUES = 1_000_000
 # Said where the moved rows are solved and proved, and only the way back loses too much.
 FLOAT_LIMIT = "this far from the origin float64 weights and multipliers can prove no more"
 # Said where the exact multipliers of a kernel machine were found.
-MULTIPLIER_LIMIT = "the exact multipliers are known, but no float64 near them prove more"
+MULTIPLIER_LIMIT = "the exact multipliers are known, but no float64 found near them prove more"
 # A place is far if it is this many times as far from the origin as rows are from it.
 FAR = 30.0
 # Costs of rows of size one that no multiplier of a hard margin reaches, but on data that hardly

@@ -26,7 +26,7 @@ from ...core.rows.rows import DenseRows
 from ...core.solve.contract import ClassPoint, Ending, Monitor, settled
 from ...core.solve.far import MULTIPLIER_LIMIT
 from ...core.solve.kernel.exact_classes import exact_classes
-from ...core.solve.kernel.exact_program import within_reach
+from ...core.solve.kernel.exact_program import roundable, within_reach
 from ...core.solve.many_class.form import solve_classes
 from ..fitting import note
 from ..svm import joint as svm_joint
@@ -102,7 +102,7 @@ def _better(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor, 
             best = told, certificate, slacks.copy(), point.beta, point.b
         if best[1].holds(monitor.tol):
             return best
-    return _exhausted(best) if tried else best
+    return _exhausted(best) if tried and roundable(problem.k * len(problem.y)) else best
 
 
 def _exhausted(best):

@@ -31,7 +31,7 @@ from .ridge_path import LeaveOneOut, left_out
 # A residual that needs no more digits; steps of refinement with all factors.
 ENOUGH, MAX_STEPS = 1e-9, 40
 # Said where that is so.
-COEFFICIENT_LIMIT = "the exact coefficients are known, but no float64 near them solve it better"
+COEFFICIENT_LIMIT = "the exact coefficients are known, but no float64 found near them are better"
 # The largest ‖K‖/α for which a float32 factor is worth trying.
 MAX_SINGLE_CONDITION = 1e6
 
@@ -131,7 +131,7 @@ class KernelSystem:
             if self.worst(now, unsure, factor) < self.worst(left, doubt, factor):
                 u, left, doubt = tried, now, unsure
         proof = self.certify(u, left, doubt, alpha, factor, steps)
-        if some and not proof.holds(ENOUGH):
+        if len(some) > 1 and not proof.holds(ENOUGH):  # rounded together, too
             proof = replace(proof, method=f"{proof.method}; {COEFFICIENT_LIMIT}")
         return RidgeSolution(u, proof)
 

@@ -29,13 +29,17 @@ from .exact_program import (
     centred,
     imbalance_demand,
     limits,
+    roundable,
     rounded_together,
     solve_scaled,
 )
 
 
 def exact(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[Proved, Ending]:
-    """The exact multipliers, rounded, and their proof; where there are none, the start."""
+    """The exact multipliers, rounded, and their proof; where there are none, the start.
+
+    STALLED where more could be tried, with more time.
+    """
     alpha = np.zeros(len(problem.y)) if start is None else start.alpha
     with many_digits():
         K = decimal_values(problem.rows, np.arange(len(alpha)), problem.rows)
@@ -51,9 +55,13 @@ def exact(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[P
 
     best = lengthened(prove(1.0), monitor.tol, prove)
     if best.gap > monitor.tol:
+        if not roundable(len(alpha) + 1):
+            return best, Ending.STALLED
         with many_digits():
             other = _rounded_together(problem, K, found, monitor)
-        tried = best if other is None else _proved(problem, other, monitor.tol)
+        if other is None:
+            return best, Ending.STALLED
+        tried = _proved(problem, other, monitor.tol)
         best = tried if tried.gap < best.gap else best
     return best, Ending.REACHED
 
@@ -109,7 +117,7 @@ def _rounded_together(problem: KernelProblem, K, found: Solved, monitor: Monitor
     if inner is None:
         return None
     # A margin a little wider than one forgives errors, where no multiplier is at its cap.
-    wider = SHARE * tol if (inner.x < cap - room)[alive].all() else ZERO
+    wider = SHARE * tol if (inner.x < cap - 2 * room)[alive].all() else ZERO
     F = K.dot(inner.x * y)
     b = (_scores(problem, K, inner) - F)[alive[0]]
     x = (ONE + wider) * together(inner.x[alive], b)

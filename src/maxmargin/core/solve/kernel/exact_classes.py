@@ -28,6 +28,7 @@ from .exact_program import (
     centred,
     imbalance_demand,
     limits,
+    roundable,
     rounded_together,
     solve_scaled,
 )
@@ -48,9 +49,10 @@ def exact_classes(
             return
         for longer in (ONE, LONGER):
             yield _rounded_classes(problem, K, found, longer)
-        point = _rounded_together(problem, K, found, monitor)
-        if point is not None:
-            yield point
+        if roundable(len(_variables(problem).rows) + problem.k):
+            point = _rounded_together(problem, K, found, monitor)
+            if point is not None:
+                yield point
 
 
 class Variables(NamedTuple):
@@ -131,7 +133,9 @@ def _rounded_together(problem: MulticlassProblem, K, found: Solved, monitor) -> 
     slack = ONE - H.dot(x) - flow.dot(found.biases)
     worth = max((x * (ONE + slack)).sum() / 2, LEAST_WORTH)
     spare = SHARE * tol * worth / len(x)
-    inner, room = _with_room(problem, K, found, (H, x, cap, slack, spare), monitor)
+    # Room of one β is room of its row's sum, too, which costs the row's own slack.
+    paid = np.array(list(map(max, abs(slack), _paid(problem, rows, slack))), dtype=object)
+    inner, room = _with_room(problem, K, found, (H, x, cap, paid, spare), monitor)
     if inner is None:
         return None
     # A margin a little wider than one forgives errors, where no row is at its cap.
@@ -172,14 +176,19 @@ def _with_room(problem: MulticlassProblem, K, found: Solved, program: tuple, mon
 def _demands(problem: MulticlassProblem, rows, slack, spare, wider: Decimal) -> np.ndarray:
     """How far the lead of a class may be off: so that its cost is spared, or it stays on its side;
     where one slack is paid for, that of the largest."""
-    worst = {i: max(ZERO, *slack[rows == i]) for i in set(rows.tolist())}
     each = []
-    for i, z in zip(rows.tolist(), slack, strict=True):
-        level = worst[i] if one_slack(problem.loss) else ZERO
-        cost = problem.c[i]
-        paid = ZERO if np.isinf(cost) else spare / Decimal(float(cost))
-        each.append(max(paid, (level - z) / 2, wider / 2))
+    for cost, z, level in zip(problem.c[rows], slack, _paid(problem, rows, slack), strict=True):
+        spared = ZERO if np.isinf(cost) else spare / Decimal(float(cost))
+        each.append(max(spared, (level - z) / 2, wider / 2))
     return np.array(each, dtype=object)
+
+
+def _paid(problem: MulticlassProblem, rows, slack) -> list[Decimal]:
+    """Of every β the slack that its row pays for, where that is one; else zero."""
+    if not one_slack(problem.loss):
+        return [ZERO] * len(rows)
+    worst = {i: max(ZERO, *slack[rows == i]) for i in set(rows.tolist())}
+    return [worst[i] for i in rows.tolist()]
 
 
 def _signed(problem: MulticlassProblem, beta: np.ndarray) -> np.ndarray:

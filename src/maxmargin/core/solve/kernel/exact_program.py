@@ -40,6 +40,11 @@ def within_reach(points: KernelPoints, variables: int) -> bool:
     return variables <= MAX_EXACT_VARIABLES and few_enough(points, every, points)
 
 
+def roundable(variables: int) -> bool:
+    """Whether so many multipliers and biases can be rounded together."""
+    return variables <= MAX_LATTICE
+
+
 class Solved(NamedTuple):
     """Multipliers and biases in many digits; the biases belong to the centred kernel."""
 
@@ -76,7 +81,8 @@ def solve_scaled(H, A, r, upper, start, monitor: Monitor, twin, lower=None) -> M
     found = minimised(program, begin, lambda: monitor.seconds < monitor.max_seconds)
     if found is None:
         return None
-    return Minimum(found.x * unit + lower, found.multipliers / rows)
+    x = np.where(found.x == program.upper, upper, found.x * unit)  # what is at its cap is there
+    return Minimum(x + lower, found.multipliers / rows)
 
 
 def _feasible(program: Program, x: np.ndarray) -> np.ndarray | None:
@@ -149,8 +155,6 @@ def rounded_together(x, units, effect, demands, room, monitor: Monitor) -> np.nd
 
     ``effect`` (N, m): of every variable on every sum; ``room``: how far each may move.
     """
-    if len(x) > MAX_LATTICE:
-        return None
     begin = np.array([(a / u).to_integral_value() * u for a, u in zip(x, units, strict=True)])
     effect = effect / demands
     z = nearest(
