@@ -21,6 +21,8 @@ MAX_STEPS = 1000
 FIRST_DIGITS, FIRST_GAP = 40, Decimal("1e-15")
 # log(1 + t) = t − t²/2 to 80 digits below this.
 SMALL = Decimal("1e-40")
+# By no more than this may the objective rise for rounding.
+UNCHANGED = ONE + Decimal("1e-30")
 # A step counts as downhill with this share of the decrease that it promises.
 ARMIJO_SHARE = Decimal("1e-4")
 
@@ -71,7 +73,7 @@ def _slope(system: DecimalSystem, here: Evaluated) -> Numbers:
 
 
 def _longer(system: DecimalSystem, here: Evaluated, step: Numbers, there: Evaluated) -> Evaluated:
-    """Twice as far, and again, while that more than halves the slope.
+    """Twice as far, and again, while that more than halves the slope and does not lead uphill.
 
     Losses of rows that are far on their side fall exponentially: a step of Newton's method gains
     one unit of margin, and there may be hundreds to go.
@@ -81,7 +83,7 @@ def _longer(system: DecimalSystem, here: Evaluated, step: Numbers, there: Evalua
         length *= 2
         beyond = _at(system, here.x + length * step)
         steepness = max(abs(_slope(system, beyond)))
-        if not 2 * steepness < slope:
+        if not (2 * steepness < slope and beyond.value <= there.value * UNCHANGED):
             break
         there, slope = beyond, steepness
     return there
