@@ -1,9 +1,8 @@
 """Every tab of the studio and its report at four widths, light and dark:  make screenshots
 
-They go to build/screenshots, with a contact sheet of all, which docs/studio_tabs.png is a copy of.
-``tests/app/studio/test_screenshots.py``
-goes the same way and checks by bounding boxes that nothing is cut and nothing overlaps.  Needs the
-extra ``test`` and a chromium.
+They go to build/screenshots, with a contact sheet of all, of which docs/studio_tabs.png is a copy.
+``tests/app/studio/test_screenshots.py`` goes the same way and checks by bounding boxes that nothing
+is cut and nothing overlaps.  Needs the extra ``test`` and a chromium.
 """
 
 import re
