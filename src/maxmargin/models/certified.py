@@ -7,6 +7,7 @@ either alive.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -68,13 +69,16 @@ class Certified:
         X, y : rows and labels to be shown, such as the training data
         file : a page to write instead of opening one
         """
-        import maxmargin  # by its public name: pictures are of another room
-
         if X is None:
-            return maxmargin.CoefficientsDisplay.from_estimator(self).show(file)
+            return _display("coefficients", "CoefficientsDisplay").from_estimator(self).show(file)
         if y is None:
             raise ValueError("show(X, y) draws points with their classes: give y, too.")
-        return maxmargin.BoundaryDisplay.from_estimator(self, X, y).show(file)
+        return _display("boundary", "BoundaryDisplay").from_estimator(self, X, y).show(file)
+
+
+def _display(view: str, name: str) -> Any:
+    """A display by its name: pictures are of another room, entered when one is asked for."""
+    return getattr(import_module(f"maxmargin.show.views.{view}"), name)
 
 
 def witness(model: Any) -> dict[str, Any]:
