@@ -17,6 +17,7 @@ from maxmargin import (
     c_path,
     separability,
 )
+from maxmargin.models.tune.path_extrapolation import PathExtrapolation
 
 CS = [0.003, 0.03, 0.3, 3.0, 30.0]
 
@@ -195,3 +196,17 @@ def test_complaints(model, Cs, error, words):
     X, y = _clouds()
     with pytest.raises(error, match=words):
         c_path(model, X, y, Cs)
+
+
+def test_multipliers_ahead_grow_with_C_stay_or_shrink():
+    """At their cap they follow C, those of a margin that is reached stay, and zero is zero."""
+    ahead = PathExtrapolation()
+    ahead.past = [(1.0, {"alpha_": np.array([1.0, 0.5, 0.0, 0.8, 0.5])}),
+                  (2.0, {"alpha_": np.array([2.0, 0.5, 0.0, 0.4, 1.5])})]  # fmt: skip
+    model = LinearSVM()
+    model.solver_ = "newton"
+    ahead.prepare(model, 4.0)
+    np.testing.assert_allclose(model.alpha_, [4.0, 0.5, 0.0, 0.2, 3.0])
+    ahead.past = ahead.past[:1]  # nothing but one fit: as C does
+    ahead.prepare(model, 4.0)
+    np.testing.assert_allclose(model.alpha_, [4.0, 2.0, 0.0, 3.2, 2.0])

@@ -3,8 +3,8 @@
 The weights of a smooth loss follow a smooth curve in log C, and those of the hinge nearly so.
 The straight line through the last two solutions is a better start than the last one: it halves
 the steps of softmax and saves Newton's method for the hinge a few.  (A parabola is no better.)
-Multipliers are foreseen as shares of C, for those at C stay there: Newton's method then takes a
-tenth to a third fewer steps than with lines through the multipliers themselves.
+Multipliers are foreseen by lines in log α over log C, and grow no faster than C: so those at C stay
+there, those that grow with C do, and those of a margin that C no longer changes stay what they are.
 Coordinate descent starts from its multipliers alone, for which neither lines nor scaling to the
 new C helped: they bend at every C where a row changes its kind.
 """
@@ -36,7 +36,7 @@ class PathExtrapolation:
         t = np.log(C / C1) / np.log(C1 / C0) if C1 > C0 else 0.0
         for name, value in new.items():
             if name == "alpha_":
-                ahead = C * np.maximum(value / C1 + t * (value / C1 - old[name] / C0), 0.0)
+                ahead = value * _growth(value, old[name], t, C / C1)
             else:
                 ahead = value + t * (value - old[name])
             setattr(model, name, ahead)
@@ -47,3 +47,12 @@ class PathExtrapolation:
             name: getattr(model, name) for name in EXTRAPOLATED_ATTRIBUTES if hasattr(model, name)
         }
         self.past = [*self.past[-1:], (float(model.C), found)]
+
+
+def _growth(value: np.ndarray, before: np.ndarray, t: float, most: float) -> np.ndarray | float:
+    """By how much each multiplier grows, t times as far as from ``before`` to ``value``; by
+    ``most``, as C does, where nothing is known of it."""
+    if t == 0.0:
+        return most
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.minimum(np.where(before > 0.0, value / before, np.inf) ** t, most)
