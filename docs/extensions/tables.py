@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import other_tables
+import table_results
 from cells import RESULTS, Table, ratio, seconds, size, small
 
 # A peer that never came to the error asked for is marked.
@@ -203,6 +204,8 @@ MAKERS: dict[str, tuple[str, Maker]] = {
         other_tables.leave_one_out,
     ),
     "probes": ("python -m benchmarks.probes --out file", other_tables.probes),
+    "default_rule": ("python -m benchmarks.default_rule", table_results.default_rule),
+    "real_tables": ("python -m benchmarks.real_tables", table_results.real_tables),
     "crossover": ("python -m benchmarks.crossover", other_tables.crossover),
     "spread": ("make bench-spread", other_tables.spread),
     "footprint": ("python -m benchmarks.footprint", other_tables.anything),

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from maxmargin.app.workflow.fit import fit_table
+from maxmargin.app.workflow.plan import Plan
 from maxmargin.app.workflow.verdict import (
     BETTER,
     NO_BETTER,
@@ -14,6 +16,8 @@ from maxmargin.app.workflow.verdict import (
     by_training_rows,
 )
 from maxmargin.models.calibration.error_estimate import counted, wilson
+from maxmargin.parts.files.preparation import Choices
+from maxmargin.parts.files.training import Labelled
 
 
 def judged(table, labels=("no", "yes", "perhaps"), counts=None):
@@ -96,3 +100,17 @@ def test_advice_leaves_out_what_was_tried():
     assert tried == ["more rows of “yes” (32 now), or columns that tell it apart"]
     assert "--weights balanced" in advice(found, {"class_weight": None}, counts)[0]
     assert advice(judged([[90, 10], [10, 90]]), {}, counts) == []
+
+
+def test_where_the_fewest_errors_are_of_one_answer_classes_count_the_same():
+    """Sixteen of sixty, told apart by one column a little: by errors no C beats "no"."""
+    rng = np.random.default_rng(7)
+    y = np.where(np.arange(60) < 16, "yes", "no")
+    X = rng.standard_normal((60, 3)) + (y == "yes")[:, None] * [1, 0, 0]
+    data = Labelled("rows", X, y, "y")
+    by_errors = fit_table(data, Plan(score="accuracy"), Choices())
+    assert by_errors.verdict.status == NO_BETTER
+    found = fit_table(data, Plan(), Choices())
+    assert found.tuning.score == "balanced_accuracy"
+    assert any("gives every row the same answer" in note for note in found.notes)
+    assert found.verdict.balanced > by_errors.verdict.balanced

@@ -21,6 +21,10 @@ TUNING_CS = np.logspace(-3, 3, 13)
 MIN_THREADED_VALUES = 200_000
 # A class is rare that has less than this share of what it would have if all were equal.
 RARE_SHARE = 0.2
+_ALWAYS_THE_SAME = (
+    "the C with the fewest errors gives every row the same answer: C was chosen by balanced "
+    "accuracy instead, in which every class counts the same (--score accuracy: by errors)"
+)
 SCORES = (
     "accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", "precision_macro", "recall_macro",
     "roc_auc", "average_precision",
@@ -63,10 +67,11 @@ def tune(plan: Plan, given: dict, rows: TuningRows) -> tuple[Tuning | None, Any,
 
     ``given``: parameters of the method's estimator.  ``plan.threads`` is the most to use, None for
     one a core.  ``plan.score`` None: accuracy, or where a class is rare balanced accuracy, which
-    does not forget it.  Returns the model fitted with that C too, and its warnings; no choice and
+    does not forget it, and is asked, too, where the fewest errors are those of one answer for
+    all rows.  Returns the model fitted with that C too, and its warnings; no choice and
     no model where a deadline left no time for any C.
     """
-    X, y, weight, _ = rows
+    X, y = rows.X, rows.y
     classes, counts = np.unique(y, return_counts=True)
     fewest, rare = int(counts.min()), classes[counts.argmin()]
     if fewest < 2:
@@ -84,19 +89,36 @@ def tune(plan: Plan, given: dict, rows: TuningRows) -> tuple[Tuning | None, Any,
                 "accuracy, in which every class counts the same (--score accuracy: by errors; "
                 "--weights balanced also fits so)"
             ]
-    splits = stratified_folds(y, min(plan.folds, fewest), plan.seed)
-    jobs = 1 if X.size < MIN_THREADED_VALUES else (plan.threads or -1)
-    scoring = None if score == "accuracy" else score
-    search_class = plan.resolved.search_class()
-    search = search_class(Cs=TUNING_CS, cv=splits, n_jobs=jobs, scoring=scoring, **given)
     try:
-        notes = fit_quietly(search, X, y, sample_weight=weight)
+        search, notes = _searched(plan, given, rows, score, fewest)
+        if plan.score is None and score == "accuracy" and _answers_once(search, X):
+            score, told = "balanced_accuracy", [_ALWAYS_THE_SAME]
+            search, notes = _searched(plan, given, rows, score, fewest)
     except OutOfTimeError as late:
         return None, None, [*told, f"{late} C = 1 was taken instead; give more --budget"]
     done = np.isfinite(search.scores_).all(axis=0)  # the first ones, where time or patience ended
     errors = 1.0 - search.scores_[:, done]
     tuning = Tuning(np.asarray(search.Cs_)[done], errors, int(search.best_index_), score)
     return tuning, search.plain(), told + notes
+
+
+def _searched(
+    plan: Plan, given: dict, rows: TuningRows, score: str, fewest: int
+) -> tuple[Any, list[str]]:
+    """The search over all C by this score, and its warnings."""
+    X, y, weight, _ = rows
+    splits = stratified_folds(y, min(plan.folds, fewest), plan.seed)
+    jobs = 1 if X.size < MIN_THREADED_VALUES else (plan.threads or -1)
+    scoring = None if score == "accuracy" else score
+    search_class = plan.resolved.search_class()
+    search = search_class(Cs=TUNING_CS, cv=splits, n_jobs=jobs, scoring=scoring, **given)
+    return search, fit_quietly(search, X, y, sample_weight=weight)
+
+
+def _answers_once(search, X) -> bool:
+    """Whether all rows get one answer, as they do for the smallest C where errors are equal."""
+    said = search.predict(X)
+    return bool((said == said[0]).all())
 
 
 def fit_quietly(model, X, y, **given) -> list[str]:

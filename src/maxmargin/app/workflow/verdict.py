@@ -178,6 +178,8 @@ def advice(verdict: Verdict, parameters: dict, counts: Sequence[tuple[str, int]]
     tries = []
     if "class_weight" in parameters and parameters["class_weight"] is None:
         tries.append("--weights balanced, by which every class weighs the same")
+    if parameters.get("loss") in ("hinge", "squared_hinge"):
+        tries.append("--method logistic, better than svm on most tables that were tried")
     if "kernel" not in parameters:
         tries.append("another basis (--basis quadratic) or a kernel (--kernel rbf)")
     tries.append(f"more rows of “{rarest}” ({fewest:,} now), or columns that tell it apart")

@@ -1,0 +1,75 @@
+"""Tables of *Measured* about real tables: the default method, and the command line beside peers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from cells import Table
+
+
+def default_rule(found: Any) -> list[Table]:
+    """Differences to svm, over tables of many classes and of two."""
+    rows = found["results"]
+    return [
+        Table(
+            (
+                "method",
+                "balanced accuracy",
+                "better, worse on",
+                "accuracy",
+                "time",
+                "classes never predicted",
+            ),
+            [_against_svm(rows, method, many) for method in _methods(rows, many)],
+            f"{_count(rows, many)} tables with {'more than two' if many else 'two'} classes",
+        )
+        for many in (True, False)
+    ]
+
+
+def _of(rows: list[dict], many: bool) -> dict[tuple[str, str], dict]:
+    return {(r["table"], r["method"]): r for r in rows if (r["classes"] > 2) == many}
+
+
+def _methods(rows: list[dict], many: bool) -> list[str]:
+    return list(dict.fromkeys(method for _, method in _of(rows, many)))
+
+
+def _count(rows: list[dict], many: bool) -> int:
+    return len({table for table, _ in _of(rows, many)})
+
+
+def _against_svm(rows: list[dict], method: str, many: bool) -> tuple[str, ...]:
+    known = _of(rows, many)
+    pairs = [(r, known[table, "svm"]) for (table, name), r in known.items() if name == method]
+    never = str(sum(a["never_predicted"] for a, _ in pairs))
+    if method == "svm":
+        mean = np.mean([a["balanced_accuracy"] for a, _ in pairs])
+        right = np.mean([a["accuracy"] for a, _ in pairs])
+        return method, f"{mean:.3f}", "", f"{right:.3f}", "1", never
+    gain = np.array([a["balanced_accuracy"] - b["balanced_accuracy"] for a, b in pairs])
+    right = np.mean([a["accuracy"] - b["accuracy"] for a, b in pairs])
+    error = gain.std(ddof=1) / np.sqrt(len(gain))
+    wins = f"{(gain > 0).sum()}, {(gain < 0).sum()}"
+    both = [(a["seconds"], b["seconds"]) for a, b in pairs if a["seconds"] and b["seconds"]]
+    time = f"{np.exp(np.mean([np.log(a / b) for a, b in both])):.2f}"
+    return method, f"{gain.mean():+.3f} ± {error:.3f}", wins, f"{right:+.3f}", time, never
+
+
+def real_tables(found: Any) -> list[Table]:
+    heads = ("table", "rows", "classes", "ours", "LinearSVC", "LogisticRegression", "as good",
+             "first line")  # fmt: skip
+    rows = found["results"]
+    good = sum(r["as_good"] for r in rows)
+    ended = sum(r["ended"] for r in rows)
+    title = f"{ended} of {len(rows)} tables ended as they should, {good} are as good"
+    return [Table(heads, [_line(r) for r in rows], title)]
+
+
+def _line(r: dict) -> tuple[str, ...]:
+    return (
+        r["name"], str(r["rows"]), str(r["classes"]),
+        f"{r['ours']:.3f} ± {r['standard_error']:.3f}", f"{r['LinearSVC']:.3f}",
+        f"{r['LogisticRegression']:.3f}", "yes" if r["as_good"] else "no", str(r["verdict"]),
+    )  # fmt: skip
