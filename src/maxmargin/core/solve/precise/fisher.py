@@ -76,7 +76,9 @@ def precise_directions(asked: FisherData, most: int, found: Directions) -> Direc
         certificate = _criterion(scatter, kept, J, found.certificate)
         if not certificate.relative_gap <= found.certificate.relative_gap:
             return found
-        floats = np.array([[float(y) for y in row] for row in Y])
+        floats = np.array([nearest_floats(y, metric) for y in Y.T]).T
+        if not _solves(scatter, floats):
+            return found
         return Directions(kept, np.array([float(J[i]) for i in order]), floats, certificate)
 
 
@@ -90,6 +92,17 @@ def precise_criterion(asked: FisherData, V: np.ndarray, near: FisherCriterion) -
             return near
         J, _ = _eigen(scatter.M.T @ _solved(scatter, scatter.M))
         return _criterion(scatter, V, J, near)
+
+
+def _solves(scatter: Scatter, Y: np.ndarray) -> bool:
+    """Whether the weights of scores, of two classes their difference, obey ΣY = H in float64."""
+    W, H = Y, scatter.H
+    if Y.shape[1] == 2:
+        W, H = Y[:, 1:] - Y[:, :1], H[:, 1:] - H[:, :1]
+    left = H - scatter.sigma @ decimals(W)
+    return all(
+        (e @ e).sqrt() <= Decimal(TOL) * (h @ h).sqrt() for e, h in zip(left.T, H.T, strict=True)
+    )
 
 
 def _small(asked: FisherData) -> bool:
