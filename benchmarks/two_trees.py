@@ -89,7 +89,7 @@ CASES = {
     "kernel ridge 2k×15": (
         lambda: classes(2_000, 15, 2), "KernelRidgeClassifier", {"kernel": "rbf"}, 5),
     "pairwise ranker 2k×20": (grades, "PairwiseRanker", {}, 5),
-    "perceptron 20k×50": (lambda: dense(20_000, 50), "Perceptron", {"max_iter": 20}, 5),
+    "perceptron 20k×50": (lambda: dense(20_000, 50), "Perceptron", {"max_passes": 20}, 5),
     "choose C, dense 6k×30": (
         lambda: dense(6_000, 30), "LinearSVMCV", {"Cs": 13, "cv": 5}, 2),
 }  # fmt: skip

@@ -27,7 +27,15 @@ from ..problem.problem import Bias, Problem
 from ..rows.graded import between, by_score, count, ramp, tally
 from ..rows.rows import PairRows, anchor, combine, lengths, scores
 from .certificate import Certificate
-from .conclude import SHARP_METHOD, SHARPEST, Tally, conclude, norms_of
+from .conclude import (
+    METHOD,
+    SHARP_METHOD,
+    SHARPEST,
+    Tally,
+    as_sharp_as_needed,
+    conclude,
+    norms_of,
+)
 from .rounding import SPARE, UNIT, Rounding, gamma, length_above
 from .two_class import tally as pairs_tally
 
@@ -66,7 +74,7 @@ def certify_grades(
         found, norms_of(w, found.w, found.rounding.w), 0.0, Bias.NONE, problem.summary()
     )
     if certificate.blurred(tol):
-        certificate = _listed(problem, w, width, f, order, lead) or certificate
+        certificate = _listed(problem, w, width, f, order, lead, tol) or certificate
     return GradedProof(certificate, f, order, w - found.w)
 
 
@@ -93,8 +101,10 @@ def _counted(problem: GradedProblem, width: float, f, order, lead: float, long: 
     return Tally(pairs, loss, -mass, mass, 0.0, w_alpha, kkt, 0.0, rounding=rounding)
 
 
-def _listed(problem: GradedProblem, w, width: float, f, order, lead: float) -> Certificate | None:
-    """By the pairs themselves, in twice the digits; None if they are too many."""
+def _listed(
+    problem: GradedProblem, w, width: float, f, order, lead: float, tol: float
+) -> Certificate | None:
+    """By the pairs themselves, as sharply as needed; None if they are too many."""
     far = 1.0 + width + 2.0 * lead
     if count(problem.grades, order, f, far) > MAX_LISTED_PAIRS:
         return None
@@ -106,7 +116,11 @@ def _listed(problem: GradedProblem, w, width: float, f, order, lead: float) -> C
     alpha = np.minimum(c * np.clip(share, 0.0, 1.0), c)
     rows = PairRows(problem.rows, winner, loser)
     listed = Problem(rows, np.ones(len(c)), c, Hinge(), Bias.NONE)
-    found = pairs_tally(listed, w, 0.0, alpha, sharp=True)
-    found.kkt, found.rows = (0.0, width, 0.0), problem.grades.pairs
-    norms = norms_of(w, found.w, found.rounding.w)
-    return conclude(found, norms, 0.0, Bias.NONE, problem.summary(), method=SHARP_METHOD)
+
+    def prove(sharp: bool) -> Certificate:
+        found = pairs_tally(listed, w, 0.0, alpha, sharp=sharp)
+        found.kkt, found.rows = (0.0, width, 0.0), problem.grades.pairs
+        norms, method = norms_of(w, found.w, found.rounding.w), SHARP_METHOD if sharp else METHOD
+        return conclude(found, norms, 0.0, Bias.NONE, problem.summary(), method=method)
+
+    return as_sharp_as_needed(prove, tol)
