@@ -27,7 +27,7 @@ from .interior import DecimalOptimum, interior
 from .limits import is_small
 from .newton import newton
 from .rounded import Precise, float_weights
-from .system import DecimalSystem, Numbers, decimals, system
+from .system import ZERO, DecimalSystem, Numbers, decimals, system
 
 # Iterations of float64 solvers of a small problem, after which more digits are quicker.
 SMALL_MAX_ITER = 500
@@ -145,8 +145,10 @@ def _start(asked: Demands, there: DecimalSystem, point: Any) -> Numbers:
 
 
 def _back(there: DecimalSystem, answer: DecimalOptimum) -> Precise:
+    """Scores of several classes add up to zero, as everywhere: a shift of all changes nothing."""
     x, D = answer.x, there.weights
-    return Precise(x[:D] / there.sigma, x[D:], answer.alpha * there.largest)
+    at_place = x[D:] if len(x) < D + 2 else x[D:] - sum(x[D:], ZERO) / len(x[D:])
+    return Precise(x[:D] / there.sigma, at_place, answer.alpha * there.largest)
 
 
 def _told(problem, asked: Demands, answer: Precise, found: Solution, prove, tol: float) -> Proved:
