@@ -133,6 +133,14 @@ def _decimal(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
+def many_fits(found: Any) -> list[Table]:
+    names = ("fit_many", "all cores, by the clock", "LinearSVM", "LinearSVC", "SVC")
+    rows = [(r["case"], *(seconds(1e-6 * r[name]) for name in names)) for r in found["results"]]
+    heads = ("fits", "fit_many", "with all cores, by the clock", "LinearSVM in a loop",
+             "LinearSVC in a loop", "linear SVC in a loop")  # fmt: skip
+    return [Table(heads, rows)]
+
+
 def leave_one_out(found: Any) -> list[Table]:
     rows = [
         (r["name"], seconds(r["fit_seconds"]), ratio(r["ratio"]["cpu"]), ratio(r["ratio"]["wall"]),

@@ -203,6 +203,7 @@ MAKERS: dict[str, tuple[str, Maker]] = {
         "python -m benchmarks.leave_one_out --a9a file --out file",
         other_tables.leave_one_out,
     ),
+    "many_fits": ("python -m benchmarks.many_fits --out file", other_tables.many_fits),
     "probes": ("python -m benchmarks.probes --out file", other_tables.probes),
     "default_rule": ("python -m benchmarks.default_rule", table_results.default_rule),
     "real_tables": ("python -m benchmarks.real_tables", table_results.real_tables),
