@@ -115,6 +115,7 @@ def one(posed: Posed, tally: Tally, slack: float, keep: int, name: str) -> None:
         tally.strict += report.true_gap > report.claimed
     if report.verdict != "refuted":
         return
+    print(f"refuted: {name} {posed.kind}: claimed {report.claimed}, {report.notes}"[:300])
     tally["gap"] += report.fault == "gap"
     tally["serious"] += report.short is None or report.short > SERIOUS
     tally["proved false"] += proved(model)

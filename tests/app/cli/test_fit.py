@@ -137,7 +137,7 @@ def test_coefficients_mean_what_they_say(maxmargin, table):
 
 
 def test_what_to_type_next_names_the_file(capsys):
-    next_steps(Path("my model"), None, "my data.csv")
+    next_steps(Path("my model"), None, ["my data.csv"])
     assert "verify 'my model' 'my data.csv'" in capsys.readouterr().out
 
 

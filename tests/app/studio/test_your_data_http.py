@@ -304,7 +304,7 @@ ROUTES = [
     ("POST", "/data/files"), ("POST", "/data/models"), ("DELETE", "/data/files/x"),
     ("POST", "/data/jobs"), ("GET", "/data/jobs/x"), ("DELETE", "/data/jobs/x"),
     ("GET", "/data/jobs/x/result"), ("GET", "/data/jobs/x/rows"), ("GET", "/data/jobs/x/report"),
-    ("GET", "/data/jobs/x/model"), ("GET", "/data/limits"),
+    ("GET", "/data/jobs/x/model"), ("GET", "/data/jobs/x/predictions"), ("GET", "/data/limits"),
 ]  # fmt: skip
 
 

@@ -44,7 +44,11 @@ class Certificate(Exported):
 
     @property
     def gap(self) -> float:
-        return self.primal - self.dual
+        """primal − dual, rounded upwards: it bounds in real arithmetic, too."""
+        gap = self.primal - self.dual
+        back = gap - self.primal  # −dual, but for rounding [Knuth's sum of two]
+        lost = (self.primal - (gap - back)) - (self.dual + back)
+        return math.nextafter(gap, math.inf) if lost > 0.0 else gap
 
     @property
     def relative_gap(self) -> float:

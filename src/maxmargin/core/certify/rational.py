@@ -33,6 +33,8 @@ BITS_PER_DIGIT, SHORTER_BITS = 3, 130
 # Far more than logarithms of so many digits are off by, relatively, if their arguments are not as
 # near to one as this.
 LOG_ERROR, NEAR_ONE = Fraction(1, 10**60), Fraction(1, 10**30)
+# A loss is said to be at least this: exp(−10⁸) as a fraction has a hundred million digits.
+LEAST_LOSS = Decimal("1e-400")
 
 
 def rational_certificate(
@@ -98,7 +100,9 @@ def dual_of(demands: Demands, alpha: Iterable[Decimal]) -> Fraction | None:
     exponent = math.frexp(_largest(demands, alpha))[1] - bits
     unit = _power(exponent)
     shorter = 1 - Fraction(1, 2**SHORTER_BITS)
-    numbers = np.array([max(0, int(Fraction(a) * shorter / unit)) for a in alpha], dtype=object)
+    least = decimal(unit)  # smaller ones are none; as fractions they may have a million digits
+    whole_units = [int(Fraction(a) * shorter / unit) if a > least else 0 for a in alpha]
+    numbers = np.array(whole_units, dtype=object)
     numbers[~on_cycles(demands.e)] = 0
     if not _balance(demands, numbers):
         return None
@@ -195,7 +199,7 @@ def _log_loss(members: list[Fraction]) -> Fraction:
     least = min(Fraction(0), *members)
     beside = sum((decimal(least - m).exp() for m in members), Decimal(0))
     if least == 0 and beside < decimal(NEAR_ONE):
-        return Fraction(beside) * (1 + LOG_ERROR)  # log(1 + t) ≤ t
+        return Fraction(max(beside, LEAST_LOSS)) * (1 + LOG_ERROR)  # log(1 + t) ≤ t
     total = decimal(least).exp() + beside
     return (Fraction(total.ln()) - least) * (1 + LOG_ERROR)
 

@@ -76,13 +76,14 @@ def _machines(model, points: KernelPoints, codes, weight) -> LeftOutScores:
 
 def _check(model, machines, points: KernelPoints) -> None:
     """The objective of all machines on these rows."""
-    scored, primal = model._expansion.scored(points, points.X, False), 0.0
+    scored, primal, rounding = model._expansion.scored(points, points.X, False), 0.0, 0.0
     for q, (problem, some) in enumerate(machines):
         f, norm, error = scored[q]
         own = Scored(Enclosed(*(part[some] for part in f)), norm, error)
         none, b = np.zeros(len(problem.y)), float(model.intercept_[q])
-        primal += certify_kernel(problem, partial(_known, own), b, none).primal
-    check_objective(model, primal)
+        certificate = certify_kernel(problem, partial(_known, own), b, none)
+        primal, rounding = primal + certificate.primal, rounding + certificate.rounding
+    check_objective(model, primal, rounding)
 
 
 def _known(own: Scored, sharp: bool) -> Scored:

@@ -25,10 +25,11 @@ def check_rows_of_each_class(codes, weight, classes, doing: str = "Leaving a row
         )
 
 
-def check_objective(model, primal: float) -> None:
-    """``primal``: the objective of the model's weights on the data given."""
+def check_objective(model, primal: float, rounding: float = 0.0) -> None:
+    """``primal``: the objective of the model's weights on the data given, or more by rounding."""
     claimed = model.certificate_.primal
-    if not abs(primal - claimed) <= SAME_OBJECTIVE_TOL * max(abs(primal), abs(claimed)):
+    off = SAME_OBJECTIVE_TOL * max(abs(primal), abs(claimed)) + rounding
+    if not abs(primal - claimed) <= off:
         refuse_other_data(model, f"the objective here is {primal:.10g}, there {claimed:.10g}")
 
 

@@ -57,6 +57,12 @@ def in_units(told: dict[str, Any], unit: float) -> dict[str, Any]:
     return told | scaled | moved
 
 
+NO_SPREAD = (
+    "FisherDiscriminant found no spread within the classes: every point equals the mean of its "
+    "class. Use covariance='none', or more examples of each class."
+)
+
+
 class FisherDiscriminant(
     Calibrated,
     ForgettingMixin,
@@ -191,6 +197,8 @@ class FisherDiscriminant(
             unit = _unit(spread, X, weight, codes, means)
             if unit != 1.0:
                 return None, means, unit
+            if spread.design is not None and len(spread.design.still()) == X.shape[1]:
+                raise ValueError(NO_SPREAD)  # what there seems to be is rounding of the means
             H = spread.about_mean(means, self.priors_)
             found = directions(spread, H, self.priors_, most)
             return precise_directions(self._asked(X, codes, weight), most, found), means, 1.0
@@ -205,10 +213,7 @@ class FisherDiscriminant(
         """Scores of the classes: x·Y_c − ½ m_c·Y_c + log π_c, about the mean of the means; and
         what else a fit tells."""
         if found.certificate.rank == 0:
-            raise ValueError(
-                "FisherDiscriminant found no spread within the classes: every point equals the "
-                "mean of its class. Use covariance='none', or more examples of each class."
-            )
+            raise ValueError(NO_SPREAD)
         Y, xbar = found.Y, share @ means
         H = (means - xbar).T
         b = -0.5 * np.einsum("ij,ij->j", H, Y) - xbar @ Y

@@ -103,7 +103,7 @@ class QuadraticDiscriminant(Certified, ClassifierMixin, BaseEstimator):
         S = (1.0 - self.shrinkage) * S + self.shrinkage * np.trace(S) / d * np.eye(d)
         if not np.linalg.cond(S) <= MAX_CONDITION:
             raise ValueError(
-                f"The {n} rows of class {self.classes_[c]!r} do not vary in all {d} features: "
+                f"The {n} rows of class {self.classes_[c]} do not vary in all {d} features: "
                 "their covariance has no inverse. Use shrinkage > 0, fewer features, or "
                 "FisherDiscriminant, whose covariance is of all classes together."
             )

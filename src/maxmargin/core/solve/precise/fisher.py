@@ -29,8 +29,13 @@ MAX_VALUES, MAX_COLUMNS = 2000, 20
 TOL = 1e-6
 METHOD = f"recomputed from the data in {DIGITS} digits"
 TINY = float(np.finfo(float).tiny)
+# What divisions leave of a difference of equal means, relative to the data.
+LAST_DIGITS = Decimal(10) ** (10 - DIGITS)
 # Rotations of all pairs; an entry this small beside the diagonal is zero.
 MAX_ROUNDS, OFF_DIAGONAL = 30, Decimal("1e-60")
+# Roundings of float64 in the shares of classes, relatively, for every row and class: shares come
+# rounded, and criteria change by a small multiple of what they are off by.
+SHARE_ROUNDINGS = 8.0 * 2.0**-53
 # A pivot this small beside its column's variance is one that elimination left of zero.
 SINGULAR = Decimal("1e-70")
 
@@ -42,6 +47,7 @@ class Scatter(NamedTuple):
     H: Numbers  # (d, k)
     M: Numbers  # (d, k)
     factor: Factor
+    rounding: float  # how far criteria may be off, relatively
 
 
 class FisherData(NamedTuple):
@@ -129,6 +135,7 @@ def _scatter(asked: FisherData) -> Scatter | None:
     if gamma == ONE and mean_variance == 0:
         sigma = np.diag([ONE] * d) * ONE
     H = (means - share @ means).T
+    H = np.where(abs(H) > abs(x).max() * LAST_DIGITS, H, ZERO)  # means that are the same
     root = np.array([p.sqrt() for p in share], dtype=object)
     try:
         factor = Factor(sigma)
@@ -136,7 +143,7 @@ def _scatter(asked: FisherData) -> Scatter | None:
         return None
     if any(p <= SINGULAR * q for p, q in zip(factor.pivots, sigma.diagonal(), strict=True)):
         return None
-    return Scatter(sigma, H, H * root, factor)
+    return Scatter(sigma, H, H * root, factor, SHARE_ROUNDINGS * k * (len(codes) + 4))
 
 
 def _solved(scatter: Scatter, right: Numbers) -> Numbers:
@@ -169,18 +176,18 @@ def _eigen(C: Numbers) -> tuple[Numbers, Numbers]:
 def _criterion(scatter: Scatter, V: np.ndarray, J: Numbers, near: FisherCriterion):
     """Criteria of float64 directions, the bound of all, and the residual of their equation."""
     criteria, left, inner = [], 0.0, np.zeros((V.shape[1], V.shape[1]))
-    v = decimals(V)
+    v, off = decimals(V), scatter.rounding
     for a in range(V.shape[1]):
         Sv, Bv = scatter.sigma @ v[:, a], scatter.M @ (scatter.M.T @ v[:, a])
         criterion = (v[:, a] @ Bv) / (v[:, a] @ Sv)
         rest, size = Bv - criterion * Sv, criterion * Sv
         left = max(left, float(((rest @ rest) / (size @ size)).sqrt()))
         inner[a] = [float(v[:, b] @ Sv) for b in range(V.shape[1])]
-        criteria.append(float(criterion))
+        criteria.append(max(0.0, float(np.nextafter(float(criterion), 0.0)) * (1.0 - off)))
     most = float(max(J, default=ZERO))
-    bound = max([np.nextafter(most, np.inf), *criteria]) if most > 0.0 else 0.0
+    bound = np.nextafter(most, np.inf) * (1.0 + off) if most > 0.0 else 0.0
     apart = float(np.abs(inner - np.eye(len(inner))).max(initial=0.0))
     return replace(
         near, criterion=tuple(criteria), bound=float(bound), relative_residual=left,
-        orthogonality=apart, method=METHOD, rounding=0.0,
+        orthogonality=apart, method=METHOD, rounding=off * float(bound),
     )  # fmt: skip
