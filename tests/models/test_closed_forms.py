@@ -296,3 +296,10 @@ def test_verify_sees_everything_that_predictions_depend_on(k, threshold, scale):
         forged, noise = clone(model).fit(X, y), getattr(model, name)
         setattr(forged, name, noise * (1.0 + 0.1 * rng.standard_normal(noise.shape)))
         assert not verify(forged, X, y).holds(1e-4), name
+
+
+@pytest.mark.parametrize("shrinkage", [None, 0.3])
+def test_fisher_of_equal_rows_has_no_spread_whatever_their_mean_rounds_to(shrinkage):
+    X, y = np.full((25, 5), 0.3704859), np.arange(25) % 5 // 2
+    with pytest.raises(ValueError, match="no spread within the classes"):
+        FisherDiscriminant(shrinkage=shrinkage).fit(X, y)

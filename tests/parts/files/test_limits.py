@@ -138,3 +138,20 @@ def test_an_endless_device(device):
 def test_an_empty_device():
     with pytest.raises(ValueError, match="/dev/null is empty"):
         find_source("/dev/null")
+
+
+def test_words_of_letters_that_do_not_exist(tmp_path):
+    """Python itself fails on them, or dies."""
+    words = np.array(["a", "b", "c"])
+    words.view(np.uint32)[1] = 0x7FFFFFFF
+    np.savez(tmp_path / "words.npz", X=np.zeros((3, 1)), y=words)
+    with pytest.raises(ValueError, match="letters that do not exist"):
+        read_matrix(find_source(tmp_path / "words.npz"))
+
+
+def test_rows_that_end_before_they_begin(tmp_path):
+    """SciPy takes the matrix for an empty one, and reads beyond its end."""
+    arrays = {"data": np.ones(3), "indices": np.arange(3), "shape": np.array([2, 3])}
+    np.savez(tmp_path / "rows.npz", **arrays, indptr=np.array([0, 1 << 20, 0]), y=np.arange(2))
+    with pytest.raises(ValueError, match="rows end before they begin"):
+        read_matrix(find_source(tmp_path / "rows.npz"))

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...models.validation import MAX_WEIGHT
 from .fingerprints import FileFingerprints
-from .matrices import labels_beside, load_npy, npy_header, opened_npz
+from .matrices import check_letters, labels_beside, load_npy, npy_header, opened_npz
 from .readers import BadRow, Chunk, end_of, refuse_not_finite, whole_labels
 from .source import Source
 
@@ -119,7 +119,7 @@ def _read_npz(source: Source, size: int) -> Iterator[Chunk]:
             for start in range(0, shape[0], rows):
                 n = min(rows, shape[0] - start)
                 some = np.frombuffer(X.read(n * shape[1] * dtype.itemsize), dtype)
-                labels = np.frombuffer(y.read(n * kind.itemsize), kind)
+                labels = check_letters(np.frombuffer(y.read(n * kind.itemsize), kind), str(path))
                 yield _chunk(some.reshape(n, shape[1]), labels, None, source.name, start)
 
 

@@ -26,6 +26,9 @@ ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Run
 HEADER_ERRORS = (ValueError, KeyError, TypeError, SyntaxError, OverflowError, TokenError)
 FROM_ONE = "there is a column of number 0, but the model was fitted to a file that counts from 1."
 
+# The last letter there is, and the numbers that stand for halves of one.
+MAX_LETTER, SURROGATES = 0x10FFFF, (0xD800, 0xE000)
+
 
 def read_matrix(source: Source, base: int | None = None) -> tuple:
     """X, y (None where there is none), and the number the first column of the file has.
@@ -104,6 +107,18 @@ def load_npy(file: Any, name: str, mode: Literal["r"] | None = None) -> np.ndarr
         raise ValueError(f"{name} could not be read as npy: {error}") from None
     if not isinstance(found, np.ndarray):
         raise ValueError(f"{name} is an npz file: call it so, or name it with --format npz.")
+    return check_letters(found, name)
+
+
+def check_letters(found: np.ndarray, name: str) -> np.ndarray:
+    """Words of a damaged file may hold numbers that are no letters: Python fails on them, badly."""
+    if found.dtype.kind == "U" and found.dtype.itemsize:
+        numbers = np.dtype(np.uint32).newbyteorder(found.dtype.byteorder)
+        letters = np.ascontiguousarray(found).view(numbers)
+        if (
+            (letters > MAX_LETTER) | ((letters >= SURROGATES[0]) & (letters < SURROGATES[1]))
+        ).any():
+            raise ValueError(f"{name} is damaged: its words hold letters that do not exist.")
     return found
 
 
@@ -170,18 +185,25 @@ def npy_header(file, name: str) -> tuple[tuple[int, ...], np.dtype, bool]:
     return shape, dtype, fortran
 
 
+def _check_order(starts: np.ndarray) -> None:
+    """Of a matrix that seems to be empty SciPy looks at the last number only, and then crashes."""
+    if starts.ndim != 1 or (starts[1:] < starts[:-1]).any():
+        raise ValueError("its rows end before they begin")
+
+
 def _read_npz(source: Source):
     file = source.seekable()
     _check_members(file, source.name)
     try:
         with np.load(file, allow_pickle=False) as found:
-            arrays = {name: found[name] for name in found.files}
+            arrays = {name: check_letters(found[name], source.name) for name in found.files}
     except (*HEADER_ERRORS, OSError, *ZIP_ERRORS) as error:
         raise ValueError(f"{source.name} could not be read as npz: {error}") from None
     y = next((arrays[name] for name in ("y", "labels", "target") if name in arrays), None)
     if {"data", "indices", "indptr", "shape"} <= set(arrays):
         parts = (arrays["data"], arrays["indices"], arrays["indptr"])
         try:
+            _check_order(arrays["indptr"])
             X = sparse.csr_matrix(parts, shape=tuple(arrays["shape"].tolist()))
             X.check_format()
         except (ValueError, TypeError, OverflowError, IndexError) as error:

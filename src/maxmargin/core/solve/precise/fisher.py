@@ -135,7 +135,7 @@ def _scatter(asked: FisherData) -> Scatter | None:
     if gamma == ONE and mean_variance == 0:
         sigma = np.diag([ONE] * d) * ONE
     H = (means - share @ means).T
-    H = np.where(abs(H) > abs(x).max() * LAST_DIGITS, H, ZERO)  # means that are the same
+    H[abs(H) <= abs(x).max() * LAST_DIGITS] = ZERO  # means that are the same
     root = np.array([p.sqrt() for p in share], dtype=object)
     try:
         factor = Factor(sigma)
