@@ -79,11 +79,11 @@ def _bootstrap(wrong: np.ndarray, rng) -> float:
     """Mean error, on the rows not drawn, of the C that is best on those drawn."""
     rows, Cs = wrong.shape
     draws = int(np.clip(MAX_BOOTSTRAP_ANSWERS / (rows * Cs), 20, BOOTSTRAP_DRAWS))
-    answers, errors = wrong.astype(np.float64), []
+    answers, errors = np.ascontiguousarray(wrong.T, dtype=np.float64), []
     for _ in range(draws):
-        times = np.bincount(rng.integers(rows, size=rows), minlength=rows)
-        left = times == 0
+        times = np.bincount(rng.integers(rows, size=rows), minlength=rows).astype(np.float64)
+        left = times == 0.0
         if left.any():
-            best = int((times @ answers).argmin())  # the smallest C of equals, as in the search
-            errors.append(answers[left, best].mean())
-    return float(np.mean(errors)) if errors else float(answers.mean(axis=0).min())
+            best = int((answers @ times).argmin())  # the smallest C of equals, as in the search
+            errors.append(answers[best, left].mean())
+    return float(np.mean(errors)) if errors else float(answers.mean(axis=1).min())

@@ -13,6 +13,8 @@ from .same_data import refuse_other_data
 
 # Rounding of a closed form, in units of the condition of its system.
 CONDITION_ROUNDING = 1e2 * np.finfo(float).eps
+# Of a model that is not proved to this nothing is known without a row either.
+PROVED_TOL = 1e-7
 # Coefficients recomputed from the data agree with the model's to this, relative to the largest.
 SAME_WEIGHTS_TOL = 1e-6
 
@@ -68,6 +70,8 @@ def _fitted_without(model, X, codes, weight, i: int):
 def _closed(model, scores: np.ndarray) -> LeftOutScores:
     size = 1.0 + np.abs(scores if scores.ndim == 1 else scores.max(axis=1))
     condition = max(1.0, float(model.certificate_.condition))
+    if not model.certificate_.holds(PROVED_TOL):  # rows that are all the same: rounding is solved
+        condition = np.inf
     way = np.full(len(scores), "closed form", dtype=object)
     return LeftOutScores(scores, CONDITION_ROUNDING * condition * size, way)
 

@@ -25,7 +25,6 @@ class LeaveOneOutResult:
 
     def __str__(self) -> str:
         ways = ", ".join(f"{count} by {way}" for way, count in self.settled.items())
-        return (
-            f"leave-one-out error {self.error:.2%} of {len(self.labels)} rows; scores are exact to "
-            f"{float(self.tolerance.max(initial=0.0)):.1e} ({ways})"
-        )
+        most = float(self.tolerance.max(initial=0.0))
+        exact = f"scores are exact to {most:.1e}" if most < np.inf else "the model is not proved"
+        return f"leave-one-out error {self.error:.2%} of {len(self.labels)} rows; {exact} ({ways})"

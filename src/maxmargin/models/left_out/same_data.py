@@ -28,7 +28,7 @@ def check_rows_of_each_class(codes, weight, classes, doing: str = "Leaving a row
 def check_objective(model, primal: float, rounding: float = 0.0) -> None:
     """``primal``: the objective of the model's weights on the data given, or more by rounding."""
     claimed = model.certificate_.primal
-    off = SAME_OBJECTIVE_TOL * max(abs(primal), abs(claimed)) + rounding
+    off = SAME_OBJECTIVE_TOL * max(abs(primal), abs(claimed)) + 2.0 * rounding
     if not abs(primal - claimed) <= off:
         refuse_other_data(model, f"the objective here is {primal:.10g}, there {claimed:.10g}")
 
