@@ -130,6 +130,7 @@ def test_from_a_csv_file_to_a_model_in_the_hand(page, tmp_path):
     assert "cut.maxmargin" in complaint(page)
 
 
+@pytest.mark.slow  # four jobs; what the server keeps is tested without a browser, too
 def test_fits_comparisons_and_predictions_keep_one_another(page, tmp_path):
     drop(page, as_parquet(flowers()), "flowers.parquet")
     ready(page)

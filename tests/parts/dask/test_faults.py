@@ -21,9 +21,11 @@ from tests.parts.dask.helpers import Deadly, at_question, clouds, spread
     [
         ("LinearSVM", {"tol": 1e-3}, 2, 7),
         ("LinearSVM", {"tol": 1e-2, "C": 0.1}, 3, 5),
-        ("LinearSVM", {"tol": 1e-2, "C": 0.1, "multiclass": "rest"}, 3, 5),
+        pytest.param(
+            "LinearSVM", {"tol": 1e-2, "C": 0.1, "multiclass": "rest"}, 3, 5, marks=pytest.mark.slow
+        ),
         ("LogisticRegression", {"tol": 1e-4}, 3, 2),
-        ("LeastSquaresClassifier", {}, 3, 2),
+        pytest.param("LeastSquaresClassifier", {}, 3, 2, marks=pytest.mark.slow),
     ],
 )
 def test_a_worker_that_dies_in_the_middle_does_not_change_the_answer(

@@ -63,7 +63,7 @@ def press(monkeypatch):
     ("model", "k", "question"),
     [
         (on_dask.LinearSVM(tol=1e-9), 2, 12),
-        (on_dask.LinearSVM(tol=1e-9), 3, 4),
+        pytest.param(on_dask.LinearSVM(tol=1e-9), 3, 4, marks=pytest.mark.slow),
         (on_dask.LogisticRegression(tol=1e-13), 3, 5),
     ],
 )
@@ -87,8 +87,8 @@ def test_what_was_reached_before_ctrl_c_is_kept_with_its_proof(
     ("model", "k", "question"),
     [
         (on_dask.LinearSVM(tol=1e-9, multiclass="rest"), 3, 12),
-        (on_dask.LogisticRegression(tol=1e-9), 3, 2),
-        (on_dask.LeastSquaresClassifier(), 3, 2),
+        pytest.param(on_dask.LogisticRegression(tol=1e-9), 3, 2, marks=pytest.mark.slow),
+        pytest.param(on_dask.LeastSquaresClassifier(), 3, 2, marks=pytest.mark.slow),
         (on_dask.LinearSVMCV(Cs=[0.1, 1.0], cv=2), 2, 12),
     ],
 )
@@ -125,7 +125,9 @@ def test_progress_is_told_as_in_memory(near, capsys):
     assert "(asked 1e-03)" in told
 
 
-@pytest.mark.parametrize("name", ["LinearSVM", "LogisticRegression", "Perceptron"])
+@pytest.mark.parametrize(
+    "name", ["LinearSVM", "Perceptron", pytest.param("LogisticRegression", marks=pytest.mark.slow)]
+)
 @pytest.mark.filterwarnings("ignore:Perceptron stopped early")
 def test_a_fit_leaves_no_futures_behind(near, name):
     parameters = {"max_passes": 3} if name == "Perceptron" else {"tol": 1e-2}

@@ -73,8 +73,8 @@ def written(tmp_path_factory):
 @pytest.mark.parametrize(
     ("method", "name", "rows", "memory"),
     [
-        ("logistic", "t.parquet", 450_000, "40MB"),
         ("svm", "t.csv", 150_000, "40MB"),
+        pytest.param("logistic", "t.parquet", 450_000, "40MB", marks=pytest.mark.slow),
         pytest.param("svm", "t.parquet", 450_000, "40MB", marks=pytest.mark.slow),
         pytest.param("svm", "t.svm", 400_000, "50MB", marks=pytest.mark.slow),
     ],
