@@ -21,12 +21,13 @@ from maxmargin.core.problem.label_pairs import LabelPairsProblem
 from maxmargin.core.problem.losses import Hinge, Logistic, SquaredHinge
 from maxmargin.core.problem.multiclass import MulticlassProblem
 from maxmargin.core.problem.problem import Bias, Problem
+from maxmargin.core.rows.decimals import decimals
 from maxmargin.core.rows.rows import DenseRows
 from maxmargin.core.solve.precise.interior import interior
 from maxmargin.core.solve.precise.lattice import nearest_floats
 from maxmargin.core.solve.precise.newton import newton
 from maxmargin.core.solve.precise.rounded import Precise, float_weights
-from maxmargin.core.solve.precise.system import Factor, decimals, system
+from maxmargin.core.solve.precise.system import Factor, system
 
 LOSSES = {2: (Hinge(), SquaredHinge(), Logistic()),
           3: (MaxHinge(), SumHinge(), MaxSquaredHinge(), SumSquaredHinge(), Softmax())}  # fmt: skip

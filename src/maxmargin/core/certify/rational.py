@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +21,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from ..problem.demands import Demands, Penalty, whole
+from ..rows.decimals import many_digits
 from .certificate import Certificate
 
 METHOD = "recomputed from the data in rational arithmetic, with multipliers of many digits"
@@ -53,11 +53,6 @@ def rational_certificate(
         near, primal=_above(primal), dual=-_above(-dual), box_violation=0.0, bias_residual=0.0,
         method=METHOD, rounding=0.0,
     )  # fmt: skip
-
-
-def many_digits(digits: int) -> AbstractContextManager:
-    """Decimal numbers of so many digits, which neither overflow nor underflow."""
-    return localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX))
 
 
 def digits_for(demands: Demands) -> int:

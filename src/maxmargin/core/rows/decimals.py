@@ -26,9 +26,9 @@ _float = np.frompyfunc(float, 1, 1)
 
 
 @contextmanager
-def many_digits() -> Iterator[None]:
-    """Inside, Decimals keep ``DIGITS`` digits."""
-    with localcontext(Context(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN)):
+def many_digits(digits: int = DIGITS) -> Iterator[None]:
+    """Inside, Decimals keep so many digits, and neither overflow nor underflow."""
+    with localcontext(Context(prec=digits, Emax=MAX_EMAX, Emin=MIN_EMIN)):
         yield
 
 

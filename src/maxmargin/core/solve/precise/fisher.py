@@ -18,10 +18,11 @@ import numpy as np
 from scipy import sparse
 
 from ...certify.fisher import FisherCriterion
-from ...certify.rational import DIGITS, many_digits
+from ...certify.rational import DIGITS
+from ...rows.decimals import ONE, ZERO, decimals, many_digits
 from ..closed_form.discriminant import CRITERION_ROUNDING, Directions
 from .lattice import nearest_floats
-from .system import ONE, ZERO, Factor, Numbers, decimals
+from .system import Factor, Numbers
 
 # Values, and columns, up to which it is done.
 MAX_VALUES, MAX_COLUMNS = 2000, 20

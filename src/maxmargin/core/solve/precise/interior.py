@@ -21,7 +21,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...problem.demands import Penalty
-from .system import ONE, ZERO, DecimalSystem, Factor, Numbers, above_zero, curvature
+from ...rows.decimals import ONE, ZERO
+from .system import DecimalSystem, Factor, Numbers, above_zero, curvature
 
 # The relative gap of the answer: more digits than any certificate can ask of float64 weights.
 GAP = Decimal("1e-17")

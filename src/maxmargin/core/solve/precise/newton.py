@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...rows.decimals import ONE, ZERO
 from .interior import BALANCE, GAP, INFINITY, DecimalOptimum
-from .system import ONE, ZERO, DecimalSystem, Factor, Numbers, above_zero, curvature
+from .system import DecimalSystem, Factor, Numbers, above_zero, curvature
 
 MAX_STEPS = 1000
 # Most steps are made with fewer digits, until no more is gained by them.

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from ...certify.certificate import Certificate
-from ...certify.rational import digits_for, many_digits, rational_certificate
+from ...certify.rational import digits_for, rational_certificate
 from ...problem.demands import Demands, Penalty, demands
+from ...rows.decimals import ZERO, decimals, many_digits
 from ..contract import ClassWeights, Ending, Form, Monitor, OutOfBudget, Proved, Solution, settled
 from ..driver import drive
 from ..far import about_the_rows
@@ -27,7 +28,7 @@ from .interior import DecimalOptimum, interior
 from .limits import is_small
 from .newton import newton
 from .rounded import Precise, float_weights
-from .system import ZERO, DecimalSystem, Numbers, decimals, system
+from .system import DecimalSystem, Numbers, system
 
 # Iterations of float64 solvers of a small problem, after which more digits are quicker.
 SMALL_MAX_ITER = 500

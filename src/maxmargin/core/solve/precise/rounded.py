@@ -21,9 +21,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...problem.demands import Demands, Penalty
+from ...rows.decimals import ONE, ZERO, decimals
 from ..float_weights import exact_product
 from .lattice import nearest_floats
-from .system import ONE, ZERO, Numbers, above_zero, decimals, from_whole
+from .system import Numbers, above_zero, from_whole
 
 # Shares of the gap asked for by which weights are made longer, in turn.
 LONGER = (0.0, 1e-6, 1e-4, 1e-2, 0.1)

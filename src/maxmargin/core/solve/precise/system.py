@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...problem.demands import Demands, Dyadic, Penalty, whole
+from ...rows.decimals import ONE, ZERO, decimals
 
 Numbers = Any  # arrays of Decimals
-ZERO, ONE = Decimal(0), Decimal(1)
 
 
 class DecimalSystem(NamedTuple):
@@ -71,11 +71,6 @@ def from_whole(given: Dyadic) -> Numbers:
     """Dyadic numbers times a power of two."""
     scale = Decimal(2) ** given.exponent
     return np.frompyfunc(lambda number: Decimal(number) * scale, 1, 1)(given.numbers)
-
-
-def decimals(values: np.ndarray) -> Numbers:
-    """Floats or whole numbers, exactly."""
-    return np.frompyfunc(Decimal, 1, 1)(values.astype(object)).astype(object)
 
 
 def above_zero(values: Numbers) -> Numbers:
