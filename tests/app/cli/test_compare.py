@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from maxmargin import compare
 from maxmargin.app.cli.app import app
+from maxmargin.app.workflow.tuning import score_for
 
 
 def run(*arguments):
@@ -47,3 +48,16 @@ def test_unknown_methods_are_named(tmp_path):
     path.write_text("x,y,label\n" + "".join(f"{i},{i % 3},{i % 2}\n" for i in range(20)))
     result = run(path, "-t", "label", "--methods", "magic")
     assert "magic" in str(result.exception)
+
+
+def test_with_a_rare_class_methods_are_ranked_as_fit_chooses_C(tmp_path):
+    path = tmp_path / "rare.csv"
+    lines = (f"{i % 7},{i % 5},{'rare' if i % 20 == 0 else 'common'}\n" for i in range(100))
+    path.write_text("x,y,label\n" + "".join(lines))
+    options = (path, "-t", "label", "--methods", "fisher", "--folds", 3, "--json")
+    told = json.loads(run(*options).stdout)
+    assert told["score"] == "balanced_accuracy" == score_for(["rare"] * 5 + ["common"] * 95)
+    assert "balanced accuracy" in told["recommendation"]
+    assert json.loads(run(*options, "--score", "accuracy").stdout)["score"] == "accuracy"
+    assert score_for(["a"] * 20 + ["b"] * 80) == "accuracy"
+    assert "--score must be one of" in str(run(*options, "--score", "best").exception)

@@ -29,6 +29,10 @@ FAULTS = """() => {
         if (style.overflowX !== 'visible' && !scrolls(e) && e.scrollWidth > e.clientWidth + 1
             && !e.title) faults.push(['cut', words(e)]);
     }
+    for (const e of document.querySelectorAll('.wide caption')) {  // a table scrolls, not its name
+        const across = e.getBoundingClientRect().width;
+        if (across > e.closest('.wide').clientWidth + 1) faults.push(['cut', words(e)]);
+    }
     const box = (e) => {                        // what of it can be seen
         let { left, top, right, bottom, height } = e.getBoundingClientRect();
         if (e.matches('text')) {                // a line of letters is higher than they are

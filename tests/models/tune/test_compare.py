@@ -30,6 +30,25 @@ def test_accuracy_is_that_of_a_loop_over_the_same_folds():
     assert row["separable"] is False
 
 
+def test_methods_are_ranked_by_the_score_asked_for_and_choose_their_C_by_it():
+    some = np.r_[50:100, 100:108]  # one class of iris, and a few of another
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    found = compare(
+        X[some], Y[some], ["svm", "least-squares"], ["as given"], cv=folds,
+        scoring="balanced_accuracy",
+    )  # fmt: skip
+    assert found.score == "balanced_accuracy"
+    row = next(row for row in found.rows if row["method"] == "svm")
+    model = make_pipeline(StandardScaler(), LinearSVMCV(cv=3, scoring="balanced_accuracy"))
+    scores = cross_val_score(model, X[some], Y[some], cv=folds, scoring="balanced_accuracy")
+    assert row["balanced_accuracy"] == pytest.approx(scores.mean())
+    assert row["standard_error"] == pytest.approx(scores.std(ddof=1) / np.sqrt(3))
+    assert row["accuracy"] > row["balanced_accuracy"]
+    ranked = [row["balanced_accuracy"] for row in found.rows]
+    assert ranked == sorted(ranked, reverse=True)
+    assert "balanced accuracy" in found.recommendation
+
+
 def test_a_change_of_basis_is_recommended_where_it_is_needed():
     points, y = make_circles(150, factor=0.5, noise=0.08, random_state=1)
     found = compare(points, y, ["svm", "fisher"], ["as given", "polar"], cv=3)

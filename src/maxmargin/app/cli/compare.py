@@ -15,10 +15,8 @@ from .output import check_outputs, write_page
 from .run import check_named, command_line, print_json, reading, said_of
 
 CONSOLE_WIDTH = 130
+# After the method, its basis and the score that it is ranked by.
 COMPARISON_COLUMNS = {
-    "method": "method",
-    "basis": "basis",
-    "accuracy": "accuracy",
     "standard_error": "±",
     "p_value": "p to best",
     "log_loss": "log-loss",
@@ -39,6 +37,13 @@ def compare(
         str, typer.Option(help="all, or names with commas: as given,polar,quadratic,radial.")
     ] = "as given",
     folds: Annotated[int, typer.Option(help="Outer folds.", min=2)] = 5,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            help="Rank methods and choose their C by accuracy, balanced_accuracy, f1_macro, … "
+            "[default: as fit does: accuracy, with a rare class balanced_accuracy]"
+        ),
+    ] = None,
     drop: Drop = None,
     category: Category = None,
     text: Text = None,
@@ -51,12 +56,13 @@ def compare(
     report: Report = None,
     as_json: AsJson = False,
 ) -> None:
-    """Accuracy with its uncertainty, times and proofs of many methods, each tuned inside the folds.
+    """Scores with their uncertainty, times and proofs of many methods, each tuned inside the folds.
 
         maxmargin compare iris.csv --target species
         maxmargin compare people.csv -t income --methods svm,logistic --bases all
         maxmargin compare iris.csv -t species --report compared.html
         maxmargin compare faces.csv -t person --budget 5m
+        maxmargin compare fraud.csv -t fraud --score f1_macro
 
     Rows are told on stderr as they are finished; Ctrl-C keeps those, and
     ends at once. With --budget the quick methods come first, each may take
@@ -66,11 +72,16 @@ def compare(
     from rich.table import Table
 
     from ...models.tune.compare import Comparing
+    from ...models.tune.scoring import in_words
     from ...parts.files.preparation import Choices
     from ...parts.files.training import read_labelled
     from ..workflow.budget import parse_budget
     from ..workflow.rows import MemoryRows
+    from ..workflow.tuning import SCORES, score_for
+    from .show import check_word
 
+    if score is not None:
+        check_word("--score", score, SCORES)
     seconds = parse_budget(budget)
     check_outputs({"--report": report}, {"the data": data})
     rows = read_labelled(data, target, None, said_of(format, na, header), reading(as_json))
@@ -82,7 +93,7 @@ def compare(
     X, y, notes = trained.X, trained.data.y, trained.notes
     work = Comparing(
         X, y, _names(methods), _names(bases), cv=folds, verbose=int(not as_json),
-        max_seconds=seconds,
+        max_seconds=seconds, scoring=score or score_for(y),
     )  # fmt: skip
     whole = _run(work, seconds)
     if not whole and not work.done:
@@ -98,6 +109,7 @@ def compare(
         print_json(
             {
                 "data": rows.name,
+                "score": found.score,
                 "rows": found.rows,
                 "recommendation": found.recommendation,
                 "recommended": {name: found.recommended[name] for name in ("method", "basis")},
@@ -108,10 +120,11 @@ def compare(
         )
         return None if whole else leave(0)
     table = Table(title=f"{rows.name}: {len(y)} rows, {folds} folds", box=None)
-    for title in COMPARISON_COLUMNS.values():
+    columns = {found.score: in_words(found.score), **COMPARISON_COLUMNS}
+    for title in ("method", "basis", *columns.values()):
         table.add_column(title, justify="left" if title in ("method", "basis") else "right")
     for row in found.rows:
-        table.add_row(*(_cell(row[name]) for name in COMPARISON_COLUMNS))
+        table.add_row(*(_cell(row[name]) for name in ("method", "basis", *columns)))
     console = Console()
     if not console.is_terminal:  # a file or a pipe has no edge
         console = Console(width=CONSOLE_WIDTH)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...models.tune.comparison import SIGNIFICANCE_LEVEL, Comparison
+from ...models.tune.scoring import in_words
 from . import pictures
 from .data import About, data_section, worth_knowing
 from .figures import figures
@@ -10,10 +11,10 @@ from .page import Html, Section, cards, heading, joined, name, page, paragraph, 
 from .reproduce import reproduce
 from .words import count, percent, tiny
 
-COMPARISON_HEADINGS = [
-    "method", "basis", "accuracy", "± se", "p to best", "log-loss", "fit", "size", "gap",
-    "separable",
-]  # fmt: skip
+# After the method, its basis and the score that it is ranked by.
+COMPARISON_HEADINGS = ["± se", "p to best", "log-loss", "fit", "size", "gap", "separable"]
+# Scores that are means over classes, however many rows each has.
+PER_CLASS = ("balanced_accuracy", "f1_macro", "precision_macro", "recall_macro")
 
 
 def compare_report(found: Comparison, data: About | None = None, command: str | None = None) -> str:
@@ -32,7 +33,7 @@ def compare_report(found: Comparison, data: About | None = None, command: str | 
 
 
 def _lead(found: Comparison, title: str) -> Html:
-    best, chosen = found.best, found.recommended
+    best, chosen, score = found.best, found.recommended, in_words(found.score)
     return joined(
         heading(title),
         paragraph(f"{count(len(found.rows), 'method')} compared on the same folds", class_="sub"),
@@ -40,9 +41,9 @@ def _lead(found: Comparison, title: str) -> Html:
         cards(
             [
                 ("recommended", name(chosen["method"]), _basis(chosen)),
-                ("its accuracy", percent(chosen["accuracy"]),
+                (f"its {score}", percent(chosen[found.score]),
                  f"± {percent(chosen['standard_error'])}, a standard error over the folds"),
-                ("the best", percent(best["accuracy"]),
+                ("the best", percent(best[found.score]),
                  joined(name(best["method"]), ", ", _basis(best))),
             ]
         ),
@@ -60,8 +61,9 @@ def _compared(found: Comparison) -> list:
         paragraph(
             f"Every method was fitted to all but one of {folds} parts of the rows and judged on "
             "that part, for each part in turn. Whatever it chooses, such as C, it chose by cross-"
-            "validation inside the rows it was fitted to, so the accuracies are honest: no method "
-            "has seen what it is judged on."
+            "validation inside the rows it was fitted to, so the scores are honest: no method has "
+            f"seen what it is judged on. They are ranked by {in_words(found.score)}"
+            + (", in which every class counts the same." if found.score in PER_CLASS else ".")
         ),
         paragraph("The comparison was interrupted: some methods are missing.", class_="bad")
         if found.interrupted
@@ -75,7 +77,7 @@ def _good(found: Comparison) -> list:
         [
             name(row["method"]),
             name(row["basis"]),
-            percent(row["accuracy"]),
+            percent(row[found.score]),
             percent(row["standard_error"]),
             f"{row['p_value']:.2g}",
             "–" if row["log_loss"] is None else f"{row['log_loss']:.3f}",
@@ -88,7 +90,7 @@ def _good(found: Comparison) -> list:
     ]
     return [
         *figures(pictures.comparison(found)),
-        table(COMPARISON_HEADINGS, rows, words=(0, 1)),
+        table(["method", "basis", in_words(found.score), *COMPARISON_HEADINGS], rows, words=(0, 1)),
         paragraph(
             "p is that of the difference to the best over the folds, by the t-test corrected for "
             "folds that share training rows [Nadeau and Bengio 2003]; below "

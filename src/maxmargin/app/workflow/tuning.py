@@ -62,6 +62,14 @@ class Tuning:
         }
 
 
+def score_for(y) -> str:
+    """What C is chosen by and methods are ranked by unless told: where a class is rare, a score in
+    which every class counts the same."""
+    counts = np.unique(y, return_counts=True)[1]
+    rare = int(counts.min()) * len(counts) < RARE_SHARE * len(y)
+    return "balanced_accuracy" if rare else "accuracy"
+
+
 def tune(plan: Plan, given: dict, rows: TuningRows) -> tuple[Tuning | None, Any, list[str]]:
     """The C with the best score on held-out rows, the smallest of equals.
 
@@ -79,16 +87,14 @@ def tune(plan: Plan, given: dict, rows: TuningRows) -> tuple[Tuning | None, Any,
             f"C cannot be chosen by cross-validation: the class {str(rare)!r} has one example "
             "only. Give C (--C 1), or more examples of the class, or leave it out."
         )
-    told, score = [], plan.score
-    if score is None:
-        score = "accuracy"
-        if fewest * len(classes) < RARE_SHARE * len(y):
-            score = "balanced_accuracy"
-            told = [
-                f"only {fewest} of {len(y)} rows are {str(rare)!r}: C was chosen by balanced "
-                "accuracy, in which every class counts the same (--score accuracy: by errors; "
-                "--weights balanced also fits so)"
-            ]
+    score = plan.score or score_for(y)
+    told = []
+    if score != (plan.score or "accuracy"):
+        told = [
+            f"only {fewest} of {len(y)} rows are {str(rare)!r}: C was chosen by balanced "
+            "accuracy, in which every class counts the same (--score accuracy: by errors; "
+            "--weights balanced also fits so)"
+        ]
     try:
         search, notes = _searched(plan, given, rows, score, fewest)
         if plan.score is None and score == "accuracy" and _answers_once(search, X):

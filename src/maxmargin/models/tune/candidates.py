@@ -29,8 +29,8 @@ class CandidateBasis(NamedTuple):
     suits: Callable[[Shape], bool] = lambda shape: True
 
 
-def make(method: Method, folds, shape: Shape) -> BaseEstimator:
-    """The method's estimator, which chooses its own C or ridge inside ``folds``."""
+def make(method: Method, folds, shape: Shape, scoring=None) -> BaseEstimator:
+    """The method's estimator, which chooses its own C or ridge inside ``folds``, C by the score."""
     given = method.fixed | method.compared
     if method.kernel:
         given["kernel"] = "rbf"
@@ -40,7 +40,7 @@ def make(method: Method, folds, shape: Shape) -> BaseEstimator:
         return method.estimator_class()(**given)
     if method.kernel and shape.rows > MAX_EXACT_KERNEL_ROWS:
         return method.estimator_class()(rank=NYSTROEM_RANK, **given)
-    return method.search_class()(cv=folds, **given)
+    return method.search_class()(cv=folds, scoring=scoring, **given)
 
 
 CANDIDATE_BASES: dict[str, CandidateBasis] = {

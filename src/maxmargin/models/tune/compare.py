@@ -1,8 +1,9 @@
 """compare: the methods of the lectures side by side, each tuned inside nested cross-validation.
 
 Every method sees the same outer folds; whatever it chooses (C, alpha) it chooses inside the
-training part of each.  The difference to the best is judged over the folds by the corrected
-resampled t-test [Nadeau & Bengio 2003], for folds share training rows.
+training part of each, C by the score that methods are ranked by.  The difference to the best is
+judged over the folds by the corrected resampled t-test [Nadeau & Bengio 2003], for folds share
+training rows.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..separate import separability
 from ..validation import EstimatorStandIn, check_training, positive
 from .candidates import CANDIDATE_BASES, CandidateBasis, chosen, make, pipeline
 from .comparison import Comparison, Record, name_of, rank
+from .scoring import accuracy, in_words, name_of_score, scorer_of
 
 # Values up to which separability is decided.
 MAX_SEPARABILITY_VALUES = 2e6
@@ -44,6 +46,7 @@ def compare(
     on_row: Callable[[Record], None] | None = None,
     verbose: int = 0,
     max_seconds: float = np.inf,
+    scoring: str | Callable | None = None,
 ) -> Comparison:
     """Compare methods and bases by nested cross-validation; Ctrl-C keeps what is done.
 
@@ -61,6 +64,9 @@ def compare(
     on_row : called with every row as it is finished
     verbose : 1 prints every row as it is finished; at a terminal this is the default
     max_seconds : of all of it; methods that need more than their share are left out, and said so
+    scoring : None for accuracy, the name of a scorer or a callable, as scikit-learn knows them
+        What methods are ranked by, and choose their C by: "balanced_accuracy" where a class is
+        rare.  The rows then have a column of this name besides the accuracy.
 
     Examples
     --------
@@ -73,7 +79,7 @@ def compare(
     """
     work = Comparing(
         X, y, methods, bases, cv=cv, inner_cv=inner_cv, groups=groups, random_state=random_state,
-        on_row=on_row, verbose=verbose, max_seconds=max_seconds,
+        on_row=on_row, verbose=verbose, max_seconds=max_seconds, scoring=scoring,
     )  # fmt: skip
     try:
         work.run()
@@ -93,7 +99,7 @@ class Comparing:
     def __init__(
         self, X, y, methods="all", bases="all", *, cv: Any = 5, inner_cv: Any = 3, groups=None,
         random_state: Any = 0, on_row: Callable[[Record], None] | None = None, verbose: int = 0,
-        max_seconds: float = np.inf,
+        max_seconds: float = np.inf, scoring: Any = None,
     ):  # fmt: skip
         self.X, classes, codes = check_training(EstimatorStandIn(), X, y)
         self.y, self.bases = classes[codes], bases
@@ -104,7 +110,8 @@ class Comparing:
         if isinstance(splitter, StratifiedKFold) and not splitter.shuffle:
             splitter = StratifiedKFold(splitter.n_splits, shuffle=True, random_state=random_state)
         self.splits = list(splitter.split(self.X, self.y, groups))
-        self.candidates = list(_candidates(self.X, self.shape, methods, bases, inner_cv))
+        self.scorer, self.score = scorer_of(scoring), name_of_score(scoring)
+        self.candidates = list(_candidates(self.X, self.shape, methods, bases, inner_cv, scoring))
         self.max_seconds = positive("max_seconds", max_seconds, infinite=True)
         if np.isfinite(self.max_seconds):  # what is there soon is there in any case
             self.candidates.sort(key=_cost)
@@ -129,7 +136,7 @@ class Comparing:
 
     def _try(self, name: str, basis: str, model, share: float) -> None:
         try:
-            row, scores = _judge(name, basis, model, self.X, self.y, self._folds())
+            row, scores = self._judge(name, basis, model)
         except OutOfTimeError:
             self.skipped.append(
                 f"{name} ({basis}) was left out: it took longer than its share of the time, "
@@ -139,7 +146,47 @@ class Comparing:
             self.skipped.append(f"{name} ({basis}) was left out: {error}")
         else:
             self.done.append((row, scores))
-            _tell(row, self.verbose, self.on_row)
+            _tell(row, self.score, self.verbose, self.on_row)
+
+    def _judge(self, name: str, basis: str, model) -> tuple[Record, np.ndarray]:
+        """Fit and score on every outer fold."""
+        X, y, scorer = self.X, self.y, self.scorer
+        right, scores, fitting, predicting = [], [], [], []
+        losses: list[float | None] = []
+        sizes: list[float | None] = []
+        gaps: list[float | None] = []
+        for train, test in self._folds():
+            fold = clone(model)
+            began = time.perf_counter()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what was not reached is told by the gap
+                fold.fit(X[train], y[train])
+            fitting.append(time.perf_counter() - began)
+            began = time.perf_counter()
+            predicted = fold.predict(X[test])
+            predicting.append(time.perf_counter() - began)
+            right.append(float(np.mean(predicted == y[test])))
+            scores.append(
+                right[-1] if scorer is accuracy else float(scorer(fold, X[test], y[test]))
+            )
+            final = fold[-1]
+            losses.append(_log_loss(fold, X[test], y[test]))
+            sizes.append(_size(final))
+            gaps.append(_gap(final))
+        return {
+            "method": name,
+            "basis": basis,
+            self.score: float(np.mean(scores)),
+            "standard_error": float(np.std(scores, ddof=1) / np.sqrt(len(scores))),
+            "p_value": 1.0,
+            **({} if scorer is accuracy else {"accuracy": float(np.mean(right))}),
+            "log_loss": _mean(losses),
+            "fit_seconds": float(np.mean(fitting)),
+            "predict_seconds": float(np.mean(predicting)),
+            "size": None if (size := _mean(sizes)) is None else round(size),
+            "gap": None if None in gaps else max(gap for gap in gaps if gap is not None),
+            "separable": None,
+        }, np.array(scores)
 
     def _folds(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The outer folds; none is begun, and none counts, when the time is over."""
@@ -167,7 +214,7 @@ class Comparing:
 
     def result(self) -> Comparison:
         """What is there now; ``interrupted`` where that is not all."""
-        result, done = Comparison(skipped=list(self.skipped)), list(self.done)
+        result, done = Comparison(skipped=list(self.skipped), score=self.score), list(self.done)
         result.interrupted = not self.whole
         if not done:
             raise ValueError("Nothing could be compared: " + " ".join(result.skipped))
@@ -184,7 +231,7 @@ def _cost(candidate: tuple[str, str, Any]) -> int:
     return 2 if name.startswith("kernel") else int(searches)
 
 
-def _candidates(X, shape: Shape, methods, bases, folds):
+def _candidates(X, shape: Shape, methods, bases, folds, scoring):
     """(method, basis, estimator): simple ones first."""
     known = chosen(methods, METHODS, "methods", shape)
     changes = chosen(bases, CANDIDATE_BASES, "bases", shape)
@@ -194,47 +241,12 @@ def _candidates(X, shape: Shape, methods, bases, folds):
             linear = isinstance(method, Method) and method.linear
             if not linear and basis_name != first:
                 continue
-            own = make(method, folds, shape) if isinstance(method, Method) else clone(method)
+            own = (
+                make(method, folds, shape, scoring) if isinstance(method, Method) else clone(method)
+            )
             basis = change.make() if isinstance(change, CandidateBasis) else change
             shown = basis_name if linear else "as given"
             yield name, shown, pipeline(own, basis if linear else None, X)
-
-
-def _judge(name: str, basis: str, model, X, y, splits: Iterable) -> tuple[Record, np.ndarray]:
-    """Fit and score on every outer fold."""
-    scores, fitting, predicting = [], [], []
-    losses: list[float | None] = []
-    sizes: list[float | None] = []
-    gaps: list[float | None] = []
-    for train, test in splits:
-        fold = clone(model)
-        began = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what was not reached is told by the gap
-            fold.fit(X[train], y[train])
-        fitting.append(time.perf_counter() - began)
-        began = time.perf_counter()
-        predicted = fold.predict(X[test])
-        predicting.append(time.perf_counter() - began)
-        scores.append(float(np.mean(predicted == y[test])))
-        final = fold[-1]
-        losses.append(_log_loss(fold, X[test], y[test]))
-        sizes.append(_size(final))
-        gaps.append(_gap(final))
-    accuracy = np.array(scores)
-    return {
-        "method": name,
-        "basis": basis,
-        "accuracy": float(accuracy.mean()),
-        "standard_error": float(accuracy.std(ddof=1) / np.sqrt(len(accuracy))),
-        "p_value": 1.0,
-        "log_loss": _mean(losses),
-        "fit_seconds": float(np.mean(fitting)),
-        "predict_seconds": float(np.mean(predicting)),
-        "size": None if (size := _mean(sizes)) is None else round(size),
-        "gap": None if None in gaps else max(gap for gap in gaps if gap is not None),
-        "separable": None,
-    }, accuracy
 
 
 def _log_loss(model, X, y) -> float | None:
@@ -295,12 +307,12 @@ def _separable(change, X, y) -> bool | None:
         return None
 
 
-def _tell(row: Record, verbose: int, on_row) -> None:
+def _tell(row: Record, score: str, verbose: int, on_row) -> None:
     if on_row is not None:
         on_row(row)
     if verbose > 0 or (on_row is None and sys.stderr.isatty()):
         print(
-            f"[maxmargin] {name_of(row):<28} accuracy {row['accuracy']:.3f} ± "
+            f"[maxmargin] {name_of(row):<28} {in_words(score)} {row[score]:.3f} ± "
             f"{row['standard_error']:.3f}  fit {row['fit_seconds']:.2f} s",
             file=sys.stderr,
             flush=True,

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from .records import as_frame, as_html, as_text
+from .scoring import in_words
 
 Record = dict[str, Any]
 
@@ -20,14 +21,16 @@ SIGNIFICANCE_LEVEL = 0.05
 class Comparison:
     """What ``compare`` found: one row per method and basis, best first.
 
-    ``p_value`` is that of the difference to the best row; ``folds`` holds the accuracy of every
-    fold, in the same order as ``rows``.
+    Best is the row with the highest ``score``, which names a column: the accuracy unless another
+    was asked for.  ``p_value`` is that of the difference to the best row; ``folds`` holds the score
+    of every fold, in the same order as ``rows``.
     """
 
     rows: list[Record] = field(default_factory=list)
     folds: list[np.ndarray] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     interrupted: bool = False
+    score: str = "accuracy"
 
     @property
     def best(self) -> Record:
@@ -35,7 +38,7 @@ class Comparison:
 
     @property
     def recommended(self) -> Record:
-        """The simplest, then the most accurate, of all that are as good as the best.
+        """The simplest, then the one with the highest score, of all that are as good as the best.
 
         That is: not significantly worse, and within one standard error of it.
         """
@@ -44,22 +47,23 @@ class Comparison:
             row
             for row in self.rows
             if not row["p_value"] < SIGNIFICANCE_LEVEL
-            and row["accuracy"]
-            >= best["accuracy"] - max(best["standard_error"], row["standard_error"])
+            and row[self.score]
+            >= best[self.score] - max(best["standard_error"], row["standard_error"])
         ]
-        return min(good, key=_simplicity)
+        return min(good, key=lambda row: _simplicity(row, self.score))
 
     @property
     def recommendation(self) -> str:
         """What to do, in a sentence or two."""
         row, best = self.recommended, self.best
         name = name_of(row)
-        text = f"Use {name}: accuracy {row['accuracy']:.3f} ± {row['standard_error']:.3f}"
+        reached = f"{in_words(self.score)} {row[self.score]:.3f} ± {row['standard_error']:.3f}"
+        text = f"Use {name}: {reached}"
         if row is best:
             text += ", the highest of all"
         else:
             text += (
-                f". {name_of(best)} has {best['accuracy']:.3f}, which these folds do not tell from "
+                f". {name_of(best)} has {best[self.score]:.3f}, which these folds do not tell from "
                 f"it (p = {row['p_value']:.2f}), and is less simple"
             )
         worse = sum(row["p_value"] < SIGNIFICANCE_LEVEL for row in self.rows)
@@ -85,7 +89,7 @@ class Comparison:
 
 def rank(result: Comparison, done: list, splits, n: int) -> None:
     """Best first, with the significance of every difference to the best."""
-    done.sort(key=lambda pair: (-pair[0]["accuracy"], pair[0]["fit_seconds"]))
+    done.sort(key=lambda pair: (-pair[0][result.score], pair[0]["fit_seconds"]))
     share = float(np.mean([len(test) / len(train) for train, test in splits]))
     best = done[0][1]
     for row, scores in done:
@@ -108,11 +112,11 @@ def p_value(differences: np.ndarray, share: float) -> float:
     return float(2.0 * student.sf(abs(mean) / (deviation * np.sqrt(1.0 / k + share)), k - 1))
 
 
-def _simplicity(row: Record) -> tuple:
-    """Fewer ideas first: no kernel, no change of basis; then accuracy, then speed."""
+def _simplicity(row: Record, score: str) -> tuple:
+    """Fewer ideas first: no kernel, no change of basis; then the score, then speed."""
     method, basis = str(row["method"]), str(row["basis"])
     kernel, changed = method.startswith("kernel"), basis != "as given"
-    return kernel, changed, -row["accuracy"], row["fit_seconds"]
+    return kernel, changed, -row[score], row["fit_seconds"]
 
 
 def name_of(row: Record) -> str:

@@ -31,6 +31,7 @@ from .folds import Chains
 from .grid import check_cs
 from .out_of_fold import OutOfFold
 from .path_extrapolation import PathExtrapolation
+from .scoring import accuracy, scorer_of
 
 # Bytes of X up to which the training parts of all folds are kept side by side; beyond, they are
 # cut out again for every fit, which costs about as much as one pass over the data.
@@ -102,7 +103,7 @@ class CSearch:
             data = checked(self, X, y, sample_weight)
             splits = _splits(self.cv, data, groups)
             search = CGridSearch(self._model(positive("tol_cv", self.tol_cv)), Cs, data, splits)
-            scorer = _scorer(self.scoring)
+            scorer = scorer_of(self.scoring)
             with deadline(folds_seconds()):
                 whole = search.run(type(self).__name__, scorer, self.n_jobs, int(self.verbose))
             self._choose(search, Cs)
@@ -127,7 +128,7 @@ class CSearch:
     def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The score by which C was chosen, on any data: accuracy unless ``scoring`` says other."""
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return _scorer(self.scoring)(self, X, y, **given)
+        return scorer_of(self.scoring)(self, X, y, **given)
 
     def _model(self, tol: float):
         """The tuned estimator with our parameters."""
@@ -248,7 +249,7 @@ class CGridSearch:
         S, predicted = model._class_scores(test.X)
         own = np.searchsorted(self.data.classes, model.classes_)
         self.out_of_fold.note(self.splits[fold][1], step, S, predicted, own)
-        if scorer is _accuracy:
+        if scorer is accuracy:
             right = model.classes_[predicted] == test.y
             return float(np.average(right, weights=test.weight))
         return scorer(model, test.X, test.y, **test.given())
@@ -325,23 +326,3 @@ def _splits(cv, data: CheckedData, groups) -> list:
     from sklearn.model_selection import check_cv
 
     return list(check_cv(cv, data.y, classifier=True).split(data.X, data.y, groups))
-
-
-def _scorer(scoring) -> Callable:
-    """``scorer(model, X, y, sample_weight=None)``; None means accuracy."""
-    if scoring is None or scoring == "accuracy":
-        return _accuracy
-    if isinstance(scoring, str):
-        from sklearn.metrics import get_scorer
-
-        return get_scorer(scoring)
-    if not callable(scoring):
-        raise ValueError(
-            f"scoring must be None, the name of a scorer or a callable, got {scoring!r}. "
-            "sklearn.metrics.get_scorer_names() lists the names."
-        )
-    return scoring
-
-
-def _accuracy(model, X, y, sample_weight=None) -> float:
-    return float(np.average(model.predict(X) == np.asarray(y), weights=sample_weight))

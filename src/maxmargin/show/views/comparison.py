@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ...models.tune.comparison import SIGNIFICANCE_LEVEL, Comparison
+from ...models.tune.scoring import in_words
 from ..display import Display
 from ..scene import Axis, Mark, Points, Scene, Segments
 
@@ -17,15 +18,16 @@ SIGNIFICANCE_GROUPS = {False: ("class 0", "not told from the best"), True: ("mut
 
 @dataclass(frozen=True)
 class ComparisonDots:
-    """Accuracy of each method, its standard error, every fold, and whether it is worse."""
+    """Score of each method, its standard error, every fold, and whether it is worse."""
 
     names: tuple[str, ...]
-    accuracy: np.ndarray
+    score: np.ndarray
     standard_error: np.ndarray
     folds: tuple[np.ndarray, ...]
     p_value: np.ndarray
     recommended: int
     recommendation: str
+    score_name: str = "accuracy"
 
     def scene(self) -> Scene:
         place = -np.arange(len(self.names), dtype=float)
@@ -35,7 +37,7 @@ class ComparisonDots:
                 "unknown", "each fold", size=3,
             )
         ]  # fmt: skip
-        low, high = self.accuracy - self.standard_error, self.accuracy + self.standard_error
+        low, high = self.score - self.standard_error, self.score + self.standard_error
         worse = self.p_value < SIGNIFICANCE_LEVEL
         for group, (paint, label) in SIGNIFICANCE_GROUPS.items():
             own = np.flatnonzero(worse == group)
@@ -45,17 +47,17 @@ class ComparisonDots:
             names = tuple(self._told(i) for i in own.tolist())
             y = place[own]
             marks.append(Segments(low[own], y, high[own], y, paint, told, width=2.0))
-            marks.append(Points(self.accuracy[own], y, paint, told, size=7, names=names))
+            marks.append(Points(self.score[own], y, paint, told, size=7, names=names))
         i = [self.recommended]
-        marks.append(Points(self.accuracy[i], place[i], "bad", "recommended", size=13, hollow=True))
+        marks.append(Points(self.score[i], place[i], "bad", "recommended", size=13, hollow=True))
         ticks = tuple(zip(place.tolist(), self.names, strict=True))
         axis = Axis("", (place[-1] - 0.7, 0.7), ticks=ticks)
-        x = Axis("accuracy on held-out rows, ± one standard error")
+        x = Axis(f"{in_words(self.score_name)} on held-out rows, ± one standard error")
         return Scene("methods compared on the same folds", x, axis, tuple(marks), self.words())
 
     def _told(self, i: int) -> str:
         return (
-            f"{self.names[i]}: {self.accuracy[i]:.3f} ± {self.standard_error[i]:.3f} "
+            f"{self.names[i]}: {self.score[i]:.3f} ± {self.standard_error[i]:.3f} "
             f"(p = {self.p_value[i]:.2g})"
         )
 
@@ -71,17 +73,18 @@ def comparison_view(found: Comparison) -> ComparisonDots:
         str(row["method"]) + ("" if row["basis"] == "as given" else f", {row['basis']}")
         for row in rows
     )
-    accuracy, error, p_value = (
+    score, error, p_value = (
         np.array([row[name] for row in rows], dtype=float)
-        for name in ("accuracy", "standard_error", "p_value")
+        for name in (found.score, "standard_error", "p_value")
     )
     place = next(i for i, row in enumerate(rows) if row is found.recommended)
-    told = found.recommendation
-    return ComparisonDots(names, accuracy, error, tuple(found.folds), p_value, place, told)
+    return ComparisonDots(
+        names, score, error, tuple(found.folds), p_value, place, found.recommendation, found.score
+    )
 
 
 class ComparisonDisplay(Display):
-    """What ``compare`` found: accuracy with its standard error and folds, best first.
+    """What ``compare`` found: the score with its standard error and folds, best first.
 
     Examples
     --------

@@ -8,12 +8,14 @@ import { rowsView } from "./rows_view.js";
 import { weightsView } from "./weights_view.js";
 
 const NONE = "–";
+// After the method, its basis and the score that it is ranked by.
 const COLUMNS = {
-  method: "method", basis: "basis", accuracy: "accuracy", standard_error: "±", p_value: "p to best",
+  standard_error: "±", p_value: "p to best",
   fit_seconds: "fit, s", size: "size", gap: "gap", separable: "separable",
 };
 
 export const digits = (value, n = 4) => (value === null || value === undefined ? NONE : String(Number(value.toPrecision(n))).replace("-", "−"));
+const inWords = (score) => score.replaceAll("_", " ");
 export const percent = (share) => `${Number((100 * share).toFixed(2))} %`;
 const between = ({ low, high }) => `95 %: ${(100 * low).toFixed(1)}–${(100 * high).toFixed(1)} %`;
 
@@ -104,10 +106,10 @@ export class Outcome {
   }
 
   compared(result, token, model) {
-    const best = result.rows.reduce((a, b) => (b.accuracy > a.accuracy ? b : a), result.rows[0]);
+    const best = result.rows[0], { score } = result;
     if (best) {
-      this.tiles(["most accurate", best.method, best.basis === "as given" ? "" : best.basis],
-        ["its error", percent(1 - best.accuracy), `± ${percent(best.standard_error)}`],
+      this.tiles([score === "accuracy" ? "most accurate" : "best", best.method, best.basis === "as given" ? "" : best.basis],
+        [...(score === "accuracy" ? ["its error", percent(1 - best.accuracy)] : [`its ${inWords(score)}`, percent(best[score])]), `± ${percent(best.standard_error)}`],
         ["methods", String(result.rows.length), ""], ["notes", String(result.notes.length), ""]);
     }
     this.proof("none", "Recommendation", [result.recommendation, ...result.notes].join(" "));
@@ -131,10 +133,11 @@ function framed(token, title) {
   return html("div", { class: "framed" }, html("iframe", { src: `/data/jobs/${token}/report`, sandbox: "", title }));
 }
 
-function compareTable({ rows }) {
+function compareTable({ rows, score }) {
   const cell = (value) => (typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "number" ? digits(value, 3) : value ?? NONE);
   const words = ["method", "basis"];
-  const names = Object.keys(COLUMNS), numbers = names.flatMap((name, place) => (words.includes(name) ? [] : [place]));
+  const columns = { method: "method", basis: "basis", [score]: inWords(score), ...COLUMNS };
+  const names = Object.keys(columns), numbers = names.flatMap((name, place) => (words.includes(name) ? [] : [place]));
   const lines = rows.map((row) => html("tr", {}, ...names.map((name) => html("td", { class: words.includes(name) ? "" : "n" }, cell(row[name])))));
-  return html("div", { class: "pad" }, grid("Methods side by side, each tuned inside the folds", Object.values(COLUMNS), lines, numbers));
+  return html("div", { class: "pad" }, grid("Methods side by side, each tuned inside the folds", Object.values(columns), lines, numbers));
 }
