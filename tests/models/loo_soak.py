@@ -2,9 +2,12 @@
 
     python -m tests.models.loo_soak --most 10000 --seconds 600 --processes 16 --seed 0
 
-Ends with the problems or with the time, whichever is first.  Prints what differs and, kind by kind,
-how many problems there were, how many labels are wrong and in how many problems a score is further
-off than was told; exits with 1 if there is any of these.
+Ends with the problems or with the time, whichever is first.  Says at once which problem differs or
+fails, and in the end, kind by kind, how many problems and rows there were; how many problems are
+refused, in words, by the fit with all rows, and how many fail; how many labels are wrong, and how
+many only differ, by a score that is zero within its tolerance; in how many problems a score is
+further off than was told; for how many rows nothing is told.  Exits with 1 if anything is wrong or
+failed.
 """
 
 from __future__ import annotations
@@ -13,7 +16,8 @@ import argparse
 import sys
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
+from collections import Counter, defaultdict
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from typing import NamedTuple
 
@@ -21,104 +25,32 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from maxmargin import (
-    FisherDiscriminant,
-    KernelSVM,
-    LeastSquaresClassifier,
-    LinearSVM,
-    LogisticRegression,
-    NotSeparableError,
-    leave_one_out,
-)
+from maxmargin import KernelSVM, NotSeparableError, leave_one_out
 from maxmargin.core.rows.rows import as_rows
 from maxmargin.core.solve.left_out.answer import distance_bound, score_reach
 from maxmargin.models.fitting import linear_scores
 
-KINDS = (
-    "hinge", "squared", "none", "penalized", "hard", "max", "sum", "rest", "pairs", "squared-max",
-    "logistic", "softmax", "least-squares", "ridge", "fisher", "shrunk", "rbf", "rbf-pairs",
-    "poly-rest",
+from ..referee.soak import time_limit
+from .loo_problems import KINDS, Case, random_case
+
+COLUMNS = (
+    "problems", "refused", "failed", "rows", "labels wrong", "labels differ", "scores beyond",
+    "untold",
 )  # fmt: skip
-SLOW = {"max", "sum", "squared-max", "softmax", "rbf-pairs", "poly-rest"}
-
-
-class Case(NamedTuple):
-    """A model, not fitted, and its data."""
-
-    kind: str
-    model: object
-    X: object
-    y: np.ndarray
-    weight: np.ndarray | None
+# A problem that takes longer, seconds of compilation included, fails.
+LONGEST_PROBLEM = 180
+# Problems that a process counts before it tells.
+TOGETHER = 20
 
 
 class Finding(NamedTuple):
-    """How many labels are wrong, and by how much the worst score is beyond its tolerance."""
+    """How many labels are wrong, how many differ at all, by how much the worst score is beyond its
+    tolerance, and how many rows have none."""
 
     wrong: int
+    differ: int
     beyond: float
-
-
-def random_case(seed: int, kinds=KINDS) -> Case:
-    """The same case for the same seed, whatever the machine."""
-    rng = np.random.default_rng(seed)
-    kind = str(rng.choice(kinds))
-    C = float(10.0 ** rng.uniform(-4, 4))
-    model = _model(kind, C, rng)
-    k = 3 if kind in ("max", "sum", "rest", "pairs", "squared-max", "softmax", "poly-rest") else 2
-    k = 3 if kind == "rbf-pairs" or (kind in ("ridge", "fisher") and rng.random() < 0.5) else k
-    n, d = int(rng.integers(3 * k, 16 if kind in SLOW else 40)), int(rng.integers(1, 6))
-    X, codes = _points(rng, n, d, k, separable=kind == "hard")
-    weight = rng.integers(1, 4, n).astype(float) if rng.random() < 0.3 else None
-    if rng.random() < 0.2 and kind not in ("fisher", "shrunk"):
-        X = sparse.csr_matrix(X)
-    elif rng.random() < 0.1:
-        X = X.astype(np.float32)
-    labels = np.array(["ant", "bee", "cat"])[codes] if rng.random() < 0.3 else codes
-    return Case(kind, model, X, labels, weight)
-
-
-def _model(kind: str, C: float, rng):
-    balanced = "balanced" if rng.random() < 0.1 else None
-    given = {"C": C, "class_weight": balanced}
-    if kind in ("max", "sum", "rest", "pairs"):
-        return LinearSVM(multiclass=kind, **given)
-    gamma = float(10.0 ** rng.uniform(-1, 1))
-    return {
-        "hinge": LinearSVM(**given),
-        "squared": LinearSVM(loss="squared_hinge", **given),
-        "none": LinearSVM(fit_intercept=False, **given),
-        "penalized": LinearSVM(penalize_bias=True, **given),
-        "hard": LinearSVM(C=np.inf),
-        "squared-max": LinearSVM(loss="squared_hinge", **given),
-        "logistic": LogisticRegression(C=min(C, 100.0), class_weight=balanced),
-        "softmax": LogisticRegression(C=min(C, 100.0), class_weight=balanced),
-        "least-squares": LeastSquaresClassifier(class_weight=balanced),
-        "ridge": LeastSquaresClassifier(alpha=1.0 / C, class_weight=balanced),
-        "fisher": FisherDiscriminant(),
-        "shrunk": FisherDiscriminant(shrinkage=0.3),
-        "rbf": KernelSVM(gamma=gamma, tol=1e-6, **given),
-        "rbf-pairs": KernelSVM(gamma=gamma, tol=1e-6, **given),
-        "poly-rest": KernelSVM(kernel="poly", degree=2, gamma=gamma, multiclass="rest", **given),
-    }[kind]
-
-
-def _points(rng, n: int, d: int, k: int, separable: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Points of every class, some of them on a grid, repeated, or in a subspace."""
-    codes = np.concatenate([np.tile(np.arange(k), 3), rng.integers(k, size=n - 3 * k)])
-    X = rng.standard_normal((n, d)) + (4.0 if separable else rng.uniform(0, 2)) * codes[:, None]
-    if separable:
-        return X, codes
-    shape = rng.random()
-    if shape < 0.2:
-        X = np.round(X)
-    elif shape < 0.35:
-        X = X[rng.integers(n, size=n)]
-    elif shape < 0.45:
-        X[:, -1] = X[:, 0]
-    elif shape < 0.5:
-        X[:] = X[0]
-    return X * 10.0 ** rng.uniform(-1, 1), codes
+    untold: int
 
 
 def check(case: Case) -> Finding | None:
@@ -126,22 +58,27 @@ def check(case: Case) -> Finding | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            model = clone(case.model).fit(case.X, case.y, case.weight)
+            fitted = clone(case.model).fit(case.X, case.y, case.weight)
         except (NotSeparableError, ValueError):
             return None
-        found = leave_one_out(model, case.X, case.y, case.weight)
-        wrong, beyond = 0, -np.inf
-        for i in range(len(case.y)):
-            other, f, own = _fitted_without(model, case, i)
-            pairs = getattr(model, "multiclass", "") == "pairs" and np.ndim(f) == 1
-            apart = float(np.abs(np.atleast_1d(f - found.scores[i])).max())
-            room = own + float(found.tolerance[i])
-            if not pairs:
-                beyond = max(beyond, apart - room)
-            label = model.classes_[int(f > 0) if np.ndim(f) == 0 else int(f.argmax())]
-            duels = _duels(other, case.X[[i]]) if pairs else f
-            wrong += bool(label != found.labels[i] and _clear(duels, room, pairs))
-    return Finding(wrong, beyond)
+        found = leave_one_out(fitted, case.X, case.y, case.weight)
+        model = fitted.plain() if hasattr(fitted, "plain") else fitted
+        each = [_of_row(model, case, found, i) for i in range(len(case.y))]
+    wrong, differ, beyond = zip(*each, strict=True)
+    return Finding(sum(wrong), sum(differ), max(beyond), int(np.isinf(found.tolerance).sum()))
+
+
+def _of_row(model, case: Case, found, i: int) -> tuple[bool, bool, float]:
+    """Whether its label is wrong, whether it differs, and by how much its score is beyond."""
+    other, f, own = _fitted_without(model, case, i)
+    pairs = getattr(model, "multiclass", "") == "pairs" and np.ndim(f) == 1
+    apart = float(np.abs(np.atleast_1d(f - found.scores[i])).max())
+    room = own + float(found.tolerance[i])
+    label = model.classes_[int(f > 0) if np.ndim(f) == 0 else int(f.argmax())]
+    differs = bool(label != found.labels[i])
+    duels = _duels(other, case.X[[i]]) if pairs else f
+    # Of pairs the scores are votes, which tell nothing of how far the duels are apart.
+    return differs and _clear(duels, room, pairs), differs, -np.inf if pairs else apart - room
 
 
 def _duels(model, X) -> np.ndarray:
@@ -188,67 +125,99 @@ def _weights(model, case: Case) -> np.ndarray | None:
     return check_known(model, case.X, case.y, case.weight)[2]
 
 
-class Count(NamedTuple):
-    """Of one kind: problems, those among them that cannot be fitted, labels, scores."""
-
-    problems: int = 0
-    without_fit: int = 0
-    labels_wrong: int = 0
-    scores_beyond: int = 0
-
-    def __add__(self, other: Count) -> Count:  # type: ignore[override]
-        return Count(*map(sum, zip(self, other, strict=True)))
-
-
-def counted(seed: int, kinds) -> tuple[str, Count]:
-    """One problem; tells at once of what differs."""
-    case = random_case(seed, kinds)
-    found = check(case)
+def counted(seed: int, kinds) -> tuple[str, Counter]:
+    """One problem; tells at once of what differs or fails."""
+    case, count = random_case(seed, kinds), Counter(problems=1)
+    try:
+        with time_limit(LONGEST_PROBLEM):
+            found = check(case)
+    except Exception as failure:  # all others are still counted
+        told = f"{type(failure).__name__}: {failure}".replace("\n", " ")[:300]
+        print(f"seed {seed}, {case.kind}, fails: {told}", flush=True)
+        return case.kind, count + Counter(failed=1)
     if found is None:
-        return case.kind, Count(1, 1)
-    bad = found.beyond > 0.0
-    if found.wrong or bad:
+        return case.kind, count + Counter(refused=1)
+    if found.wrong or found.beyond > 0.0:
         told = f"{found.wrong} labels wrong, beyond {found.beyond:.1e}"
         print(f"seed {seed}, {case.kind}: {told}", flush=True)
-    return case.kind, Count(1, 0, found.wrong, int(bad))
+    return case.kind, count + Counter({
+        "rows": len(case.y), "labels wrong": found.wrong, "labels differ": found.differ,
+        "scores beyond": int(found.beyond > 0.0), "untold": found.untold,
+    })  # fmt: skip
 
 
-def soak(first: int, step: int, end: int, seconds: float, kinds) -> dict[str, Count]:
-    """Every ``step``-th seed from ``first`` until ``end``, or until the time is over."""
-    began, counts = time.monotonic(), dict.fromkeys(kinds, Count())
-    for seed in range(first, end, step):
-        if time.monotonic() - began > seconds:
+Counts = dict[str, Counter]
+
+
+def soak(seeds: range, end: float, kinds) -> Counts:
+    """These problems, as long as there is time until ``end`` on the clock of the machine."""
+    counts: Counts = defaultdict(Counter)
+    for seed in seeds:
+        if time.time() > end:
             break
         kind, count = counted(seed, kinds)
         counts[kind] += count
+    return dict(counts)
+
+
+def soak_side_by_side(asked) -> Counts:
+    """Some seeds at a time for each process; what a process that dies had in hand is failed."""
+    kinds = (asked.kind,) if asked.kind else KINDS
+    last, deadline = asked.seed + asked.most, time.time() + asked.seconds
+    starts = range(asked.seed, last, TOGETHER)
+    counts: Counts = defaultdict(Counter)
+    with ProcessPoolExecutor(asked.processes, get_context("spawn")) as pool:
+        work = [range(start, min(start + TOGETHER, last)) for start in starts]
+        waiting = {pool.submit(soak, seeds, deadline, kinds): seeds for seeds in work}
+        for done in as_completed(waiting):
+            for kind, count in _answer(done, waiting[done]).items():
+                counts[kind] += count
     return counts
 
 
-def soak_side_by_side(asked) -> dict[str, Count]:
-    """Seeds dealt to processes by turns, so that all of them end at about the same time."""
-    kinds = (asked.kind,) if asked.kind else KINDS
-    end, step = asked.seed + asked.most, asked.processes
-    work = [(asked.seed + i, step, end, asked.seconds, kinds) for i in range(step)]
-    if step == 1:
-        return soak(*work[0])
-    with ProcessPoolExecutor(step, mp_context=get_context("spawn")) as pool:
-        found = list(pool.map(soak, *zip(*work, strict=True)))
-    return {kind: sum((part[kind] for part in found), Count()) for kind in kinds}
+def _answer(done: Future, seeds: range) -> Counts:
+    try:
+        return done.result()
+    except Exception as failure:
+        print(f"seeds {seeds.start} to {seeds.stop - 1}: {type(failure).__name__}: {failure}")
+        return {"process died": Counter(problems=len(seeds), failed=len(seeds))}
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+def table(counts: Counts) -> str:
+    """A line for each kind, and one for all."""
+    widths = [max(8, len(column)) + 2 for column in COLUMNS]
+    everything = sum(counts.values(), Counter())
+    lines = [("kind", *COLUMNS)]
+    for kind, count in (*sorted(counts.items()), ("all", everything)):
+        lines.append((kind, *(str(count[column]) for column in COLUMNS)))
+    return "\n".join(
+        first.ljust(14) + "".join(map(str.rjust, rest, widths)) for first, *rest in lines
+    )
+
+
+def last_line(counts: Counts) -> str:
+    """All that matters of a run."""
+    whole = sum(counts.values(), Counter())
+    return (
+        f"{whole['problems']} problems, {whole['rows']} rows left out: "
+        f"{whole['labels wrong']} labels wrong, "
+        f"{whole['scores beyond']} problems with a score beyond its tolerance, "
+        f"{whole['failed']} failed, {whole['refused']} refused"
+    )
+
+
+def main(arguments=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--most", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=np.inf)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kind", choices=KINDS)
-    counts = soak_side_by_side(parser.parse_args())
-    print(f"{'kind':16}{'problems':>10}{'no fit':>8}{'labels wrong':>14}{'scores beyond':>15}")
-    everything = sum(counts.values(), Count())
-    for kind, count in (*counts.items(), ("all", everything)):
-        print("{:16}{:>10}{:>8}{:>14}{:>15}".format(kind, *count))
-    return int(everything.labels_wrong + everything.scores_beyond > 0)
+    counts = soak_side_by_side(parser.parse_args(arguments))
+    print(table(counts), "\n")
+    print(last_line(counts))
+    bad = ("failed", "labels wrong", "scores beyond")
+    return int(any(count[what] for count in counts.values() for what in bad))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ from maxmargin.core.problem.multiclass import MulticlassProblem
 from maxmargin.core.rows.rows import as_rows
 
 from ..helpers import cloud
-from .loo_soak import Case, check
+from .loo_problems import Case
+from .loo_soak import check
 
 X, y = cloud(n=40, d=3, seed=3)
 THREE = np.digitize(X[:, 0] + 0.3 * X[:, 1], [-0.5, 0.5])
