@@ -169,12 +169,3 @@ def test_verify_proves_a_fit_to_a_tensor_from_arrays(device):
     X, y = data()
     model = LogisticRegression(tol=1e-6).fit(X.to(device), y)
     assert verify(model, X.numpy(), y).holds(1e-5)
-
-
-def test_support_vector_machines_refuse_what_they_cannot_take():
-    from maxmargin import LinearSVM, LinearSVMCV
-
-    X, y = data()
-    for model in (LinearSVM(), LinearSVMCV(Cs=[1.0], cv=2)):
-        with pytest.raises(ValueError, match=r"Pass X.float\(\).cpu\(\)"):
-            model.fit(X.to(torch.bfloat16), y)

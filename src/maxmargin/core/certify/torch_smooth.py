@@ -88,7 +88,7 @@ def _fused_look(problem: TorchProblem, block, operand, shift, part: slice, Q, pr
     y = outputs.y[part]
     kernels = outputs.kernels(design.rows.device)
     parts = precision.residual_parts if design.rows.narrow else 1
-    R, rows = kernels.fused_look(S, shift.to(S.dtype), y, share, Q, width, parts)
+    R, rows = kernels.fused_look(S, shift.to(S.dtype), y, share, Q, width, parts, outputs.margin)
     loss, conjugate, wrong = rows.double()
     moment = 2.0 * (wrong @ design.lengths[part])
     told = torch.stack([loss.sum(), conjugate.sum(), 2.0 * wrong.sum(), moment])[:, None]
@@ -111,9 +111,9 @@ def balance(problem: TorchProblem, W, b, sums: Sums, uncertain: torch.Tensor) ->
     if not problem.bias:
         return given
     X = design.rows.exact(uncertain) - design.mu
-    P = outputs.probabilities(X @ W + b)
+    P = outputs.probabilities(X @ W + b, uncertain)
     share = None if design.weight is None else design.weight[uncertain, None].double()
-    D = outputs.tilted(P, share, sums.r)
+    D = outputs.tilted(P, share, sums.r, uncertain)
     if D is None:
         return given
     change = outputs.conjugate(P + D) - outputs.conjugate(P)

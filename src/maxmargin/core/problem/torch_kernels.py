@@ -15,7 +15,7 @@ MAX_FUSED_CLASSES = 8192
 
 
 @triton.jit
-def _look(S, shift, y, share, R, Q, told, k, n,
+def _look(S, shift, y, share, R, Q, told, k, n, margin,
           PARTS: tl.constexpr, SPLIT: tl.constexpr,
           WEIGHTED: tl.constexpr, BLOCK: tl.constexpr):  # fmt: skip
     row = tl.program_id(0).to(tl.int64)
@@ -25,9 +25,10 @@ def _look(S, shift, y, share, R, Q, told, k, n,
     for more in tl.static_range(1, PARTS):
         s += tl.load(S + (row * PARTS + more) * k + columns, mask=inside, other=0.0)
     s += tl.load(shift + columns, mask=inside, other=0.0)
+    mine = columns == tl.load(y + row)
+    s = tl.where(mine, s - margin, s)
     s = tl.where(inside, s, float("-inf"))
     s = s - tl.max(s, 0)
-    mine = columns == tl.load(y + row)
     own = tl.sum(tl.where(mine, s, 0.0), 0)
     e = tl.exp(s)
     mean = tl.sum(tl.where(inside, e * s, 0.0), 0)
@@ -78,7 +79,7 @@ def _bend(Z, shift, Q, y, share, T, k,
     tl.store(T + row * k + columns, t.to(T.dtype.element_ty), mask=inside)
 
 
-def fused_look(S, shift, y, share, Q, dtype: torch.dtype, split: int):
+def fused_look(S, shift, y, share, Q, dtype: torch.dtype, split: int, margin: float = 0.0):
     """Residuals of a chunk, in so many parts; Q is filled.  Also told are every row's loss,
     conjugate and 1 − p_y, weighted, as (3, rows)."""
     m, k = Q.shape
@@ -87,7 +88,7 @@ def fused_look(S, shift, y, share, Q, dtype: torch.dtype, split: int):
     told = torch.empty((3, m), dtype=S.dtype, device=S.device)
     block = triton.next_power_of_2(k)
     _look[(m,)](
-        S, shift, y, told if share is None else share, R, Q, told, k, m,
+        S, shift, y, told if share is None else share, R, Q, told, k, m, float(margin),
         PARTS=parts, SPLIT=split, WEIGHTED=share is not None, BLOCK=block,
         num_warps=_warps(block),
     )  # fmt: skip

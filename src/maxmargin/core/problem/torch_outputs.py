@@ -6,12 +6,14 @@ Logistic      every column is a problem:   ℓ = log(1 + exp s) − t s,      t 
 Both are ℓ(s) = f(s) − t·s, with probabilities p = ∇f and conjugate f*(p): Σ p log p over classes,
 or p log p + (1 − p) log(1 − p).  ``R`` are the residuals ω (p − t).  ``Q`` is what curvature needs
 of a row: of softmax the wrong classes' probabilities, whose sum 1 − p_y is then free of
-cancellation however sure a row is; of a column p(1 − p).
+cancellation however sure a row is; of a column p(1 − p).  A ``margin`` is what the right class's
+score is lessened by before anything is looked at (``torch_hinges.py``).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -36,6 +38,7 @@ class Outputs(ABC):
     k: int
     joint: bool
     y: torch.Tensor  # the classes, where columns are one problem
+    margin: float = 0.0
 
     @abstractmethod
     def curvature(self, Q: torch.Tensor, part: slice, share: torch.Tensor | None) -> torch.Tensor:
@@ -58,7 +61,7 @@ class Outputs(ABC):
         """∇²f Z of a chunk, without weights; Z may be overwritten."""
 
     @abstractmethod
-    def tilted(self, P, share, r) -> torch.Tensor | None:
+    def tilted(self, P, share, r, index) -> torch.Tensor | None:
         """Changes of some rows' probabilities P that make up for Σ ω (p − t) = r, if they can."""
 
     @abstractmethod
@@ -66,8 +69,8 @@ class Outputs(ABC):
         """f*(p) of every row, and of every column where each is a problem."""
 
     @abstractmethod
-    def probabilities(self, S: torch.Tensor) -> torch.Tensor:
-        """∇f of scores."""
+    def probabilities(self, S: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        """∇f of the scores of the rows named."""
 
     @abstractmethod
     def masses(self, weight: torch.Tensor | None) -> torch.Tensor:
@@ -121,6 +124,8 @@ class SoftmaxOutputs(Outputs):
 
     def look(self, S, part, share) -> Look:
         y = self.y[part, None]
+        if self.margin:
+            S.scatter_(1, y, S.gather(1, y) - self.margin)
         S -= S.amax(1, keepdim=True)
         own = S.gather(1, y)
         E = S.exp()
@@ -163,19 +168,16 @@ class SoftmaxOutputs(Outputs):
         rest = 1.0 - Q.sum(1, dtype=torch.float32)
         return 1.0 - Q.float().square().sum(1) - rest.square()
 
-    def tilted(self, P, share, r) -> torch.Tensor | None:
+    def tilted(self, P, share, r, index) -> torch.Tensor | None:
         wide = P if share is None else P * share
         A = -(P.T @ wide)
         A.diagonal().add_(wide.sum(0))
-        scale = A.diagonal().clamp_min(1e-300).rsqrt()
-        H = (A + A.trace() / self.k**2) * scale[:, None] * scale  # equal shifts count as curved
-        H.diagonal().add_(1e-12)
-        factor, info = torch.linalg.cholesky_ex(H)
-        if int(info) != 0:
+        solve = grounded(A)
+        if solve is None:
             return None
         D, left = torch.zeros_like(P), r
         for _ in range(3):  # the second and third for what rounding left
-            delta = -scale * torch.cholesky_solve((scale * left)[:, None], factor)[:, 0]
+            delta = -solve(left)
             D += P * (delta - P @ delta[:, None])
             left = r + (D if share is None else D * share).sum(0)
         return D if bool((P + D >= 0.0).all()) else None
@@ -183,8 +185,9 @@ class SoftmaxOutputs(Outputs):
     def conjugate(self, P) -> torch.Tensor:
         return torch.xlogy(P, P).sum(1, keepdim=True)
 
-    def probabilities(self, S) -> torch.Tensor:
-        return S.softmax(1)
+    def probabilities(self, S, index) -> torch.Tensor:
+        y = self.y[index, None]
+        return S.scatter(1, y, S.gather(1, y) - self.margin).softmax(1)
 
 
 class LogisticOutputs(Outputs):
@@ -211,7 +214,7 @@ class LogisticOutputs(Outputs):
 
     def look(self, S, part, share) -> Look:
         sign = 2.0 * self.T[part].to(S.dtype) - 1.0
-        m = S.mul_(sign)
+        m = S.mul_(sign).sub_(self.margin)
         wrong = (-m).sigmoid()
         loss, other = softplus(-m), softplus(m)
         conjugate = -(loss * (1.0 - wrong) + other * wrong)
@@ -231,7 +234,7 @@ class LogisticOutputs(Outputs):
     def uncertainty(self, Q) -> torch.Tensor:
         return Q.sum(1, dtype=torch.float32)
 
-    def tilted(self, P, share, r) -> torch.Tensor | None:
+    def tilted(self, P, share, r, index) -> torch.Tensor | None:
         V = P * (1.0 - P)
         total = (V if share is None else V * share).sum(0)
         D = V * (-r / total.clamp_min(1e-300))
@@ -241,8 +244,8 @@ class LogisticOutputs(Outputs):
     def conjugate(self, P) -> torch.Tensor:
         return torch.xlogy(P, P) + torch.special.xlog1py(1.0 - P, -P)
 
-    def probabilities(self, S) -> torch.Tensor:
-        return S.sigmoid()
+    def probabilities(self, S, index) -> torch.Tensor:
+        return (S - self.margin * (2.0 * self.T[index].to(S.dtype) - 1.0)).sigmoid()
 
 
 @cache
@@ -253,6 +256,19 @@ def _kernels() -> Any:
     except ImportError:
         return None
     return torch_kernels
+
+
+def grounded(A: torch.Tensor) -> Callable | None:
+    """A solver of A δ = r for a matrix that does not see equal shifts, or None where it sees less;
+    they count as curved."""
+    k = len(A)
+    scale = A.diagonal().clamp_min(1e-300).rsqrt()
+    H = (A + A.trace() / k**2) * scale[:, None] * scale
+    H.diagonal().add_(1e-12)
+    factor, info = torch.linalg.cholesky_ex(H)
+    if int(info) != 0:
+        return None
+    return lambda r: scale * torch.cholesky_solve((scale * r)[:, None], factor)[:, 0]
 
 
 def _sum(column: torch.Tensor) -> torch.Tensor:

@@ -33,7 +33,7 @@ def fit_data(model, data: DeviceData) -> Any:
         check_solver(model)
         problem = pose(model, data, positive("C", model.C))
         with tidy(data.rows.chunk):
-            solution = solve_torch(problem, monitor, _start(model, problem))
+            solution = solve_torch(problem, monitor, present_weights(model, problem))
         tell(model, data, solution)
     warn_unless_reached(model, solution.ending, solution.certificate)
     return model
@@ -65,7 +65,7 @@ def pose(model, data: DeviceData, C: float) -> TorchProblem:
     return TorchProblem(design, LogisticOutputs(T), C, Logistic(), bias, text)
 
 
-def _start(model, problem: TorchProblem):
+def present_weights(model, problem: TorchProblem):
     """The present solution, if it is wanted and of the right shape."""
     shape = (problem.outputs.k, problem.shape[1])
     if not model.warm_start or tuple(getattr(model, "coef_", np.empty(0)).shape) != shape:
@@ -82,7 +82,7 @@ def tell(model, data: DeviceData, solution: Solution) -> None:
     model.__dict__.pop("n_labels_", None)
     if data.columns is not None:
         model.n_labels_ = data.columns.shape[1]
-    W, b = solution.point
+    W, b = solution.point.W, solution.point.b
     if data.columns is None and len(data.classes) > 2:
         b = b - b.mean()  # of equal shifts, which change nothing, the one that adds up to zero
     model.coef_, model.intercept_ = data.tell(W.contiguous()), data.tell(b)

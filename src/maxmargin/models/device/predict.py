@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from ...core.rows.torch_rows import Precision, TorchRows
@@ -50,4 +51,16 @@ def guesses(rows: TorchRows, W: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
             S = rows.scores(block, operand, k)
             S += b.to(S.dtype)
             out[part] = S.argmax(1) if k > 1 else (S[:, 0] > 0).long()
+    return out
+
+
+def distances(f: torch.Tensor, W: np.ndarray) -> torch.Tensor:
+    """min over c′ ≠ c of (f_c − f_c′)/‖W_c − W_c′‖, class by class."""
+    apart = torch.cdist(*2 * (torch.from_numpy(W)[None],))[0].to(f.device, f.dtype)
+    apart[apart == 0.0] = 1.0
+    out = torch.empty_like(f)
+    for c in range(len(W)):
+        away = (f[:, [c]] - f) / apart[c]
+        away[:, c] = torch.inf
+        out[:, c] = away.amin(1)
     return out

@@ -10,15 +10,21 @@ import torch
 
 from ...core.solve.softmax.torch_path import solve_path
 from ..fitting import make_monitor
+from ..svm.linear_svm import LinearSVM
 from ..tune.best import CHOICE_RULES, best_index
 from ..tune.grid import check_cs
 from ..tune.search import search_results
 from ..validation import all_or_nothing, one_of, positive
-from . import logistic
+from . import logistic, svm
 from .door import DeviceData, check_device_data, tidy
 from .predict import guesses
 
 Weights = tuple[torch.Tensor, torch.Tensor]
+
+
+def family(model) -> Any:
+    """What knows how a model's problem is posed and told."""
+    return svm if isinstance(model, LinearSVM) else logistic
 
 
 def fit(search, X, y, sample_weight=None, groups=None) -> Any:
@@ -30,7 +36,7 @@ def fit(search, X, y, sample_weight=None, groups=None) -> Any:
         one_of("rule", search.rule, CHOICE_RULES)
         _check_scoring(search)
         model = search._model(positive("tol_cv", search.tol_cv))
-        logistic.check_solver(model)
+        family(model).check_solver(model)
         data = check_device_data(search, X, y, sample_weight)
         splits = _splits(search.cv, data, groups)
         with tidy(data.rows.chunk):
@@ -50,14 +56,14 @@ def fit(search, X, y, sample_weight=None, groups=None) -> Any:
 def follow(model, data: DeviceData, Cs, train, test) -> tuple[np.ndarray, list[Weights]]:
     """Accuracy, seconds of fit and of scoring, and gap for every C; and its weights (m, d)."""
     inside, outside = data.part(train), data.part(test)
-    problem = logistic.pose(model, inside, 1.0)
+    problem = family(model).pose(model, inside, 1.0)
     told, weights = np.empty((4, len(Cs))), []
     share = outside.weight
     assert outside.codes is not None
     began = time.perf_counter()
     for step, solution in enumerate(solve_path(problem, Cs, lambda: make_monitor(model))):
         fitted = time.perf_counter()
-        W, b = solution.point
+        W, b = solution.point.W, solution.point.b
         right = guesses(outside.rows, W.T, b).eq(outside.codes).double()
         mean = right.mean() if share is None else (right * share).sum() / share.sum()
         scored = time.perf_counter()
@@ -75,7 +81,7 @@ def _refit(search, data: DeviceData, ends: list[Weights]) -> None:
     model.n_features_in_ = data.rows.d
     model.coef_ = torch.stack([W for W, _ in ends]).mean(0)
     model.intercept_ = torch.stack([b for _, b in ends]).mean(0)
-    logistic.fit_data(model, data)
+    family(model).fit_data(model, data)
     params = set(search.get_params(deep=False)) | {"C", "warm_start"}
     vars(search).update({k: v for k, v in vars(model).items() if k not in params})
 

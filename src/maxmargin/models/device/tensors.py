@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from importlib.util import find_spec
 from typing import Any
 
@@ -26,6 +27,16 @@ def wants_device(estimator: Any, X: Any) -> bool:
 def as_numpy(value: Any) -> Any:
     """Tensors as arrays, in the host's memory; anything else as it is."""
     return value.detach().cpu().numpy() if is_tensor(value) else value
+
+
+def as_arrays(model: Any) -> Any:
+    """A model with its tensors as arrays; itself where it has none."""
+    found = {name: as_numpy(value) for name, value in vars(model).items() if is_tensor(value)}
+    if not found:
+        return model
+    other = copy(model)
+    vars(other).update(found)
+    return other
 
 
 def labels_of(classes: np.ndarray, scores: Any, several: bool = False) -> Any:
@@ -60,6 +71,6 @@ def refuse_tensors(name: str, X: Any) -> None:
     if is_tensor(X) and (X.device.type != "cpu" or X.dtype.itemsize < 4):
         raise ValueError(
             f"{name} works on arrays in the host's memory, got a tensor of {X.dtype} on "
-            f"{X.device}. Pass X.float().cpu(); LogisticRegression, LeastSquaresClassifier and "
-            "FisherDiscriminant are fitted to tensors where they are."
+            f"{X.device}. Pass X.float().cpu(); LinearSVM, LogisticRegression, "
+            "LeastSquaresClassifier and FisherDiscriminant are fitted to tensors where they are."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -12,6 +12,7 @@ from ...core.problem.problem import Bias
 from ...core.types import ArrayLike, MatrixLike
 from ..calibration.mixin import Calibrated
 from ..certified import Certified
+from ..device.tensors import as_arrays, as_numpy, is_tensor, labels_of, wants_device
 from ..fitting import linear_scores, make_monitor, warn_unless_reached
 from ..forgetting.mixin import ForgettingMixin
 from ..reduction.votes import votes
@@ -78,6 +79,9 @@ class LinearSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
     random_state : int or None
         Order of visits in ``descent`` and choice of rows in ``newton``.  The optimum does
         not depend on it.
+    device : str, torch.device or None, default=None
+        Where to compute: "cuda", "cpu".  Tensors are fitted where they are; NumPy arrays go to the
+        device named, and results come back as arrays.  Needs ``maxmargin[gpu]``.
     probability : bool, default=False
         Calibrate at the end of ``fit``: ``predict_proba``, ``predict_proba_interval`` and
         ``predict_set`` then exist.  Costs a small part of a fit.
@@ -87,11 +91,12 @@ class LinearSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
     Attributes
     ----------
     coef_, intercept_ : w as (1, d) and b as (1,), in float64 whatever the data; (k, d) and
-        (k,) for k classes, one row per pair for ``"pairs"``
+        (k,) for k classes, one row per pair for ``"pairs"``; tensors where X was one
     certificate_ : Certificate
         Primal, dual, gap and KKT residuals, recomputed from the data in float64.
     alpha_ : (n,) multiplier of every training point; with k classes (n, k): how much each
-        point blames each wrong class (``"rest"``, ``"pairs"``: one column per machine)
+        point blames each wrong class (``"rest"``, ``"pairs"``: one column per machine); not kept
+        with k classes on a device
     support_, dual_coef_ : indices of points with a positive multiplier, and their signed
         multipliers: ``coef_ == dual_coef_ @ X[support_]``
     support_kind_ : for each of them "margin", "inside" or "misclassified"
@@ -130,6 +135,7 @@ class LinearSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
         solver: str = "auto",
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
+        device: Any = None,
         probability: bool = False,
         verbose: int = 0,
     ):
@@ -145,11 +151,16 @@ class LinearSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
         self.solver = solver
         self.warm_start = warm_start
         self.random_state = random_state
+        self.device = device
         self.probability = probability
         self.verbose = verbose
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to training points X (n, d), dense or sparse, and labels y of any kind."""
+        """Fit to points X (n, d), dense or sparse, or a tensor, and labels y of any kind."""
+        if wants_device(self, X):
+            from ..device.svm import fit
+
+            return fit(self, X, y, sample_weight)
         with all_or_nothing(self):
             X, classes, codes = check_training(self, X, y)
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
@@ -189,12 +200,13 @@ class LinearSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
         if not hasattr(self, "alpha_"):
             raise AttributeError(
                 "dual_coef_ needs the multiplier of every row, and a LinearSVM that was fitted to "
-                "a stream or on a cluster does not keep them. Fit the rows in memory."
+                "a stream, on a cluster or, with more than two classes, on a device does not keep "
+                "them. Fit the rows in memory."
             )
-        return self._form().dual_coef(self)
+        return self._form().dual_coef(as_arrays(self))
 
     def _recertify(self, X, codes, weight):
-        return self._form().recertify(self, X, codes, weight)
+        return self._form().recertify(as_arrays(self), X, codes, weight)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """w·x + b for every row: positive on the side of ``classes_[1]``.
@@ -211,26 +223,33 @@ class LinearSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
 
     def predict(self, X: MatrixLike) -> np.ndarray:
         """The label of the side on which each row lies, or of the class with the best score."""
-        f = self.decision_function(X)
+        f: Any = self.decision_function(X)
+        if is_tensor(f):
+            return labels_of(self.classes_, f)
         return self.classes_[(f > 0).astype(int) if f.ndim == 1 else f.argmax(axis=1)]
 
-    def signed_distance(self, X: MatrixLike) -> np.ndarray:
+    def signed_distance(self, X: MatrixLike) -> Any:
         """γ = (w·x + b)/‖w‖: the distance of each row to the hyperplane, with its side's sign.
 
         With k classes (n, k): the smallest distance, with its sign, to the hyperplanes where
         the class and another score the same.  It is positive for the class predicted, and
         there it is the distance to the boundary of its region.
         """
-        f = self.decision_function(X)
+        f: Any = self.decision_function(X)
+        coef = as_numpy(self.coef_)
         if f.ndim == 1:
-            norm = float(np.linalg.norm(self.coef_))
+            norm = float(np.linalg.norm(coef))
             return f / norm if norm > 0 else f
         if self.multiclass == "pairs":
             raise ValueError(
                 "signed_distance needs one weight vector per class, but multiclass='pairs' has "
                 "one per pair. Use decision_function, or multiclass='max', 'sum' or 'rest'."
             )
-        return _distances(f, self.coef_)
+        if is_tensor(f):
+            from ..device.predict import distances
+
+            return distances(f, coef)
+        return _distances(f, coef)
 
     def _in_words(self) -> tuple[str, str]:
         return svm_in_words(self)

@@ -36,7 +36,7 @@ class LinearSVMCV(CSearch, LinearSVM):  # type: ignore[override]
     n_jobs : int or None
         Threads over folds.
     loss, multiclass, tol, max_iter, max_seconds, fit_intercept, penalize_bias, class_weight, \
-solver, random_state, verbose :
+solver, random_state, device, verbose :
         As in ``LinearSVM``; ``max_seconds`` is that of each fit.
 
     Attributes
@@ -81,6 +81,7 @@ solver, random_state, verbose :
         class_weight: dict | str | None = None,
         solver: str = "auto",
         random_state: int | np.random.RandomState | None = None,
+        device: Any = None,
         verbose: int = 0,
     ):
         self.Cs = Cs
@@ -99,4 +100,5 @@ solver, random_state, verbose :
         self.class_weight = class_weight
         self.solver = solver
         self.random_state = random_state
+        self.device = device
         self.verbose = verbose

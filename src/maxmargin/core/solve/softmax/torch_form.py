@@ -1,4 +1,4 @@
-"""Logistic losses on torch rows: one solver, which proves what it finds."""
+"""Losses on torch rows: a solver for smooth ones and one for hinges, which prove what they find."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
-from ...problem.class_losses import Softmax
-from ...problem.losses import Logistic
+from ...problem.class_losses import MaxHinge, Softmax, SumHinge
+from ...problem.losses import Hinge, Logistic
+from ...problem.torch_hinges import Hinges
 from ...problem.torch_problem import TorchProblem
 from ..contract import Ending, Form, Monitor, Proved, Solution, serves
 from ..driver import drive
+from .torch_multipliers import TorchMultipliers
 from .torch_newton import TorchNewton, TorchPath
 
 
@@ -19,16 +21,26 @@ def newton_cg(problem: TorchProblem, monitor: Monitor, start, path: TorchPath):
     return TorchNewton(problem, monitor, path).run(start)
 
 
+@serves(Hinge, MaxHinge, SumHinge)
+def multipliers(problem: TorchProblem, monitor: Monitor, start, path: TorchPath):
+    return TorchMultipliers(problem, monitor, path).run(start)
+
+
 @dataclass(frozen=True)
-class TorchSmoothForm(Form):
+class TorchForm(Form):
     """What the driver must know of these problems; ``path``: what a fit with another C left."""
 
     path: TorchPath
-    solvers: Mapping[str, Callable] = field(default_factory=lambda: {"newton": newton_cg})
+    solvers: Mapping[str, Callable] = field(
+        default_factory=lambda: {"newton": newton_cg, "multipliers": multipliers}
+    )
 
     def plan(self, problem: TorchProblem) -> tuple[str, str]:
         rows = problem.design.rows
-        return "newton", f"{rows.dtype} rows on {rows.device}: Newton steps by conjugate gradients"
+        name, how = "newton", "Newton steps by conjugate gradients"
+        if isinstance(problem.outputs, Hinges):
+            name, how = "multipliers", "the exponential method of multipliers"
+        return name, f"{rows.dtype} rows on {rows.device}: {how}"
 
     def finish(self, problem, point, tol: float) -> Proved:
         raise AssertionError("the solver proves its own point")
@@ -44,4 +56,4 @@ def solve_torch(
     problem: TorchProblem, monitor: Monitor, start=None, path: TorchPath | None = None
 ) -> Solution:
     """Solve and prove; ``start``: (W, b) as (d, k) and (k,) in float64 on the device."""
-    return drive(TorchSmoothForm(path or TorchPath()), problem, monitor, "newton", start)
+    return drive(TorchForm(path or TorchPath()), problem, monitor, "auto", start)
