@@ -128,12 +128,16 @@ def test_squares_that_are_no_numbers_are_those_of_other_units(scale, alphas):
 
 
 def test_squares_that_vanish_beside_others_are_not_called_a_proof():
-    """No unit serves columns of 1e-200 and 1e150 both."""
-    X, y = cloud()
+    """No unit serves columns of 1e-200 and 1e150 both; of few rows fractions do."""
+    X, y = cloud(600)
+    X *= np.geomspace(1e-200, 1e150, X.shape[1])
     with pytest.warns(ConvergenceWarning):
-        model = LeastSquaresClassifier().fit(X * np.geomspace(1e-200, 1e150, X.shape[1]), y)
+        model = LeastSquaresClassifier().fit(X, y)
     assert not model.certificate_.holds(1e-3)
     assert "nothing is proved" in str(model.certificate_)
+    few = LeastSquaresClassifier().fit(X[:80], y[:80])
+    assert few.certificate_.holds(1e-12)
+    assert "rational" in few.certificate_.method
 
 
 def test_no_number_is_no_proof():

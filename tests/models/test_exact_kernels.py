@@ -59,9 +59,30 @@ def test_what_float64_cannot_say_is_told():
     assert not model.certificate_.holds(1e-3)
     assert "no float64 found near them prove more" in model.certificate_.method
     assert any("no float64 found near them prove more" in str(each.message) for each in said)
+
+
+def test_coefficients_of_the_same_function_are_found_where_those_of_the_equations_are_not():
+    """Rows of 1e30: the equations' own coefficients, of size one, would have to cancel to sixty
+    digits, but others of size 1e-60 say the same function."""
+    rng = np.random.default_rng(21)
+    X, y = 1e30 * rng.standard_normal((14, 1)), np.arange(14) % 2
     ridge = KernelRidge(1.0, kernel="linear").fit(X, y)
+    w = float(X[:, 0] @ y / (X[:, 0] @ X[:, 0] + 1.0))
+    assert np.abs(ridge.dual_coef_).max() < 1e-55
+    assert ridge.certificate_.holds(1e-6)
+    assert verify(ridge, X, y).holds(1e-6)
+    assert check(ridge, X, y, None, 0.0).verdict == "confirmed"
+    np.testing.assert_allclose(ridge.predict(X), w * X[:, 0], rtol=1e-5)
+
+
+def test_a_ridge_that_float64_cannot_say_is_no_worse_than_nothing():
+    """Fewer rows than monomials, of size 1e72: no others say the same function."""
+    rng = np.random.default_rng(3)
+    X, y = 1e12 + rng.standard_normal((5, 2)), rng.standard_normal(5)
+    ridge = KernelRidge(1e-2, kernel="poly", gamma=0.37).fit(X, y)
+    assert not ridge.certificate_.holds(1e-6)
     assert "no float64 found near them are better" in ridge.certificate_.method
-    assert ridge.certificate_.objective <= 0.5 * float(y @ y)  # no worse than nothing at all
+    assert ridge.certificate_.objective <= 0.5 * float(y @ y)
 
 
 def test_ordinary_fits_never_come_here():

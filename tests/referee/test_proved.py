@@ -21,6 +21,14 @@ ONCE_UNPROVED = [
 ]
 
 
+# Closed forms, which ask for no tolerance.
+CLOSED_FORMS = [
+    (501, 47, "constant"),  # kernel ridge: a grid of sums that only smaller coefficients refine
+    (502, 39, "weights"),  # least squares: the rounding of its own proof
+    (502, 91, "near"),
+]
+
+
 each = pytest.mark.parametrize(
     "which", ONCE_UNPROVED, ids=lambda which: f"{which[2]}-{which[3]}-{which[1]}"
 )
@@ -46,6 +54,15 @@ def test_proved_now_and_verify_agrees(which):
 def test_true_in_exact_arithmetic(which):
     _, report = judge(posed_without_haste(which), slack=0.0)
     assert report.verdict != "refuted", report
+
+
+@pytest.mark.parametrize("which", CLOSED_FORMS, ids=lambda which: f"{which[2]}-{which[1]}")
+def test_closed_forms_are_proved_now_and_verify_agrees(which):
+    posed = problem(*which)
+    model, report = judge(posed, slack=0.0)
+    assert model.certificate_.holds(1e-6)
+    assert verify(model, posed.data(), posed.targets(), posed.weight).holds(1e-6)
+    assert report.verdict == "confirmed"
 
 
 @pytest.mark.parametrize(

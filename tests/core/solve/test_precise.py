@@ -1,12 +1,13 @@
 """The last resort in 100 digits: its solvers, its rounding to float64, its proof."""
 
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from maxmargin import FisherDiscriminant
+from maxmargin import FisherDiscriminant, LeastSquaresClassifier
 from maxmargin.core.certify.certificate import Certificate
 from maxmargin.core.certify.rational import dual_of, many_digits, primal_of, rational_certificate
 from maxmargin.core.problem.class_losses import (
@@ -25,6 +26,11 @@ from maxmargin.core.rows.decimals import decimals
 from maxmargin.core.rows.rows import DenseRows
 from maxmargin.core.solve.precise.interior import interior
 from maxmargin.core.solve.precise.lattice import nearest_floats
+from maxmargin.core.solve.precise.least_squares import (
+    Squares,
+    precise_equations,
+    precise_least_squares,
+)
 from maxmargin.core.solve.precise.newton import newton
 from maxmargin.core.solve.precise.rounded import Precise, float_weights
 from maxmargin.core.solve.precise.system import Factor, system
@@ -136,3 +142,25 @@ def test_fisher_in_many_digits():
     np.testing.assert_allclose(model.certificate_.criterion[0], most)
     assert model.certificate_.holds(1e-6)
     assert "100 digits" in model.certificate_.method
+
+
+def test_least_squares_in_fractions():
+    """The excess of any weights is what it is; of equal rows the smallest weights are zero."""
+    rng = np.random.default_rng(5)
+    X, T = rng.standard_normal((7, 3)), rng.standard_normal((7, 2))
+    near = LeastSquaresClassifier().fit(X, np.arange(7) % 2).certificate_
+    near = replace(near, relative_residual=np.inf, null_objective=1.0)
+    asked = Squares(X, T, np.arange(1.0, 8.0), 0.5, True)
+    W, b, proof = precise_least_squares(asked, near)
+
+    def f(W, b):
+        left = T - X @ W - b
+        return 0.5 * float(asked.weight @ (left**2).sum(axis=1)) + 0.25 * float((W**2).sum())
+
+    assert proof.holds(1e-14)
+    other = precise_equations(asked, W + 0.1, b - 0.2, near)
+    np.testing.assert_allclose(other.excess, f(W + 0.1, b - 0.2) - f(W, b), rtol=1e-12)
+    W, b, proof = precise_least_squares(Squares(np.full((7, 2), 0.1), T, None, 0.0, True), near)
+    assert proof.holds(1e-14)
+    assert not W.any()
+    np.testing.assert_allclose(b, T.mean(axis=0))

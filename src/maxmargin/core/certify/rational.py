@@ -50,7 +50,7 @@ def rational_certificate(
     if dual is None or primal is None:
         return near
     return replace(
-        near, primal=_above(primal), dual=-_above(-dual), box_violation=0.0, bias_residual=0.0,
+        near, primal=above(primal), dual=-above(-dual), box_violation=0.0, bias_residual=0.0,
         method=METHOD, rounding=0.0,
     )  # fmt: skip
 
@@ -216,7 +216,7 @@ def _power(exponent: int) -> Fraction:
     return Fraction(2) ** exponent
 
 
-def _above(number: Fraction) -> float:
+def above(number: Fraction) -> float:
     """The next float that is no less."""
     try:
         near = float(number)

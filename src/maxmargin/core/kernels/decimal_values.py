@@ -7,7 +7,7 @@ from decimal import Decimal
 import numpy as np
 from scipy import sparse
 
-from ..rows.decimals import ONE, ZERO, decimals, many_digits
+from ..rows.decimals import DIGITS, ONE, ZERO, decimals, many_digits
 from .kernel_block import KernelPoints
 from .kernels import Kernel
 
@@ -27,10 +27,12 @@ def few_enough(points: KernelPoints, index, others: KernelPoints) -> bool:
     return many <= MAX_DECIMAL_VALUES and many * points.X.shape[1] <= MAX_DECIMAL_PRODUCTS
 
 
-def decimal_values(points: KernelPoints, index, others: KernelPoints) -> np.ndarray:
+def decimal_values(
+    points: KernelPoints, index, others: KernelPoints, digits: int = DIGITS
+) -> np.ndarray:
     """k(x_i, z_j) of all others and the rows named."""
     kernel = points.kernel
-    with many_digits():
+    with many_digits(digits):
         if kernel.precomputed:
             return decimals(kernel(others.X)[:, index])
         if kernel.name not in DECIMAL_KERNELS:

@@ -25,6 +25,8 @@ RAISED_BITS, LOVASZ = 24, 0.75
 MAX_LATTICE, MAX_REDUCTION_STEPS = 40, 40_000
 # Of these so many take no time.
 FEW_STEPS = 4_000
+# Sums from which on float64 cannot say which vector is longer.
+MAX_SUM = Decimal("1e140")
 # Rounding of multiples too large for float64 is mended by doing it again.
 MAX_PASSES = 8
 
@@ -32,12 +34,15 @@ MAX_PASSES = 8
 def nearest(
     sums: np.ndarray, moves: np.ndarray, missing: np.ndarray, go_on: Callable[[], bool]
 ) -> np.ndarray | None:
-    """Integers z for which  missing + z·sums  and  z·moves  are small, together; None: no time.
+    """Integers z for which  missing + z·sums  and  z·moves  are small, together; None: no time,
+    or sums too large.
 
     ``sums`` (N, m): what a step of every variable changes, in units of what may be missing;
     ``moves`` (N, N): how far it goes, in units of how far it may.  All of Decimals.
     """
     n, m = sums.shape
+    if max(abs(sums).max(), abs(missing).max()) > MAX_SUM:
+        return None
     raised = float(max(abs(sums).max() / max(abs(moves).max(axis=1)), Decimal(1)).log10())
     bits = int(np.ceil(max(raised, 1.0) * 3.33))
     vectors = np.concatenate([sums, moves, decimals(np.eye(n))], axis=1)

@@ -104,9 +104,7 @@ class _KernelRidge(Certified, BaseEstimator):
                 f"{X.shape[0]}: the model has one coefficient for each of them."
             )
         system = self._system(self._kernel, X, targets, weight)
-        left, doubt = system.residual(self.dual_coef_, self.alpha_)
-        factor = next(system.factors(self.alpha_))
-        return system.certify(self.dual_coef_, left, doubt, self.alpha_, factor, 0)
+        return system.prove(self.dual_coef_, self.alpha_)
 
     def _scores(self, X) -> np.ndarray:
         """Σ_j k(x, x_j) u_j, in blocks of rows."""
@@ -135,10 +133,12 @@ def _in_twice_the_digits(kernel: Kernel, X, u) -> Enclosed | None:
     return enclosed_sums(KernelPoints(X, kernel), np.arange(n), u, sharp=True)
 
 
-def _in_many_digits(kernel: Kernel, X) -> np.ndarray | None:
-    """K in two hundred digits, where the rows are few."""
+def _in_many_digits(kernel: Kernel, X, digits: int) -> np.ndarray | None:
+    """K in so many digits, where the rows are few."""
     points, every = KernelPoints(X, kernel), np.arange(X.shape[0])
-    return decimal_values(points, every, points) if few_enough(points, every, points) else None
+    if not few_enough(points, every, points):
+        return None
+    return decimal_values(points, every, points, digits)
 
 
 PARAMETERS_DOC = """
@@ -161,7 +161,8 @@ PARAMETERS_DOC = """
     ----------
     dual_coef_ : u, (n, targets)
     X_fit_ : the training points (None for "precomputed")
-    certificate_ : NormalEquations, the residual of (K + αI)u = y with K in float64
+    certificate_ : NormalEquations, the residual of (K + αI)u = y; where float64 coefficients cannot
+        solve it, u are others of the same function, with the residual that would leave as much
     alpha_ : the α used;  loo_ : LeaveOneOut, with ``alphas`` only
 """
 

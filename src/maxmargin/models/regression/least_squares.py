@@ -27,6 +27,11 @@ from ...core.solve.closed_form.least_squares import (
     with_bias,
 )
 from ...core.solve.closed_form.ridge_path import LeaveOneOut, coefficients, leave_one_out, spectrum
+from ...core.solve.precise.least_squares import (
+    Squares,
+    precise_equations,
+    precise_least_squares,
+)
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
 from ..calibration.mixin import Calibrated
@@ -167,6 +172,7 @@ class LeastSquaresClassifier(
             unit = self._solve(X, codes, weight, alpha, alphas)
             if unit != 1.0:  # the squares of these data are no numbers
                 self._solve(unit * X, codes, weight, alpha, alphas, unit)
+            self._solve_precisely(X, codes, weight)
             self._calibrate(X, codes, weight, check_sample_weight(X, sample_weight))
         if not self.certificate_.holds(RESIDUAL_WARNING_TOL):
             self._warn()
@@ -197,6 +203,17 @@ class LeastSquaresClassifier(
             found = found._replace(W=W, slopes=None if moved else found.slopes)
             self.certificate_ = self._certify(design, targets, found, length, unit)
         return design.unit() if unit == 1.0 else unit
+
+    def _solve_precisely(self, X, codes, weight) -> None:
+        """In fractions, where data are small and float64 proves too little."""
+        found = precise_least_squares(self._squares(X, codes, weight), self.certificate_)
+        if found is not None:
+            W, self.intercept_, self.certificate_ = found
+            self.coef_ = np.ascontiguousarray(W.T)
+
+    def _squares(self, X, codes, weight) -> Squares:
+        T = OneOfK(codes, len(self.classes_)).block(slice(0, len(codes)))
+        return Squares(X, T, weight, self.alpha_, bool(self.fit_intercept))
 
     def _pose(self, X, codes, weight):
         """A, T, the mean of T and its length about it."""
@@ -275,7 +292,9 @@ class LeastSquaresClassifier(
                 design, targets, offset, length = self._pose(unit * X, codes, weight)
             system = describe(design, bool(self.fit_intercept), self.alpha_ * unit * unit)
             found = RidgeWeights(self.coef_.T / unit, offset, system)
-            return self._certify(design, targets, found, length, unit)
+            near = self._certify(design, targets, found, length, unit)
+            squares = self._squares(X, codes, weight)
+            return precise_equations(squares, self.coef_.T, self.intercept_, near)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Scores W x + b, (n, k), aiming at 1 for the class and 0 for the others; with two

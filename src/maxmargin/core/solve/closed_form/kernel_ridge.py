@@ -5,15 +5,19 @@
 
 A Cholesky factor, in float32 where α is large enough to allow it, corrected by refinement with
 K in float64; eigenvalues where K + αI is singular in float64, and for all α of a path at once.
-Where float64 leaves more than is asked, refinement goes on with residuals in twice its digits.
+Where float64 leaves more than is asked, refinement goes on with residuals in twice its digits, and
+few rows are solved in many (``exact_ridge.py``).
 
 For v = αu the dual  Σ v_i y_i − ½ Σ v_i²/s_i − vᵀKv/2α  falls short of the objective by exactly
 ½‖ρ‖², ρ = √S (y − Ku − α S⁻¹u) the residual: whatever K is, if only it is positive semidefinite.
+Coefficients that say the function but do not solve the equations are given the residual that would
+leave as much, √(2 excess).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +26,7 @@ from scipy.linalg.blas import dsymm
 from ...certify.normal_equations import FEW, UNDERFLOW, NormalEquations, System
 from ...kernels.enclosed import STEPS, Enclosed
 from ...rows.double_double import OUTWARDS, Pair, U, gamma, over, plus, single, times
-from .exact_ridge import exact_ridge
+from .exact_ridge import ExactRidge, digits_for
 from .factorisation import Cholesky, Singular, Spectrum, spectrum_of_gram
 from .least_squares import MIN_SINGLE_SIZE, no
 from .refine import best_of, refined
@@ -30,6 +34,8 @@ from .ridge_path import LeaveOneOut, left_out
 
 # A residual that needs no more digits; steps of refinement with all factors.
 ENOUGH, MAX_STEPS = 1e-9, 40
+# A residual with which a fit is called proved: for less, other coefficients are sought.
+PROVED = 1e-6
 # Said where that is so.
 COEFFICIENT_LIMIT = "the exact coefficients are known, but no float64 found near them are better"
 # The largest ‖K‖/α for which a float32 factor is worth trying.
@@ -48,7 +54,7 @@ class KernelSystem:
 
     ``off``: how far the values of K may be from the true ones, as a share of their bounds b_i b_j
     (``reach``); ``exact`` gives sums K u in twice the digits with bounds on their errors, and
-    ``digits`` all of K in many digits, or None where it is too large for that.
+    ``digits`` all of K in so many digits, or None where it is too large for that.
     """
 
     def __init__(
@@ -122,18 +128,49 @@ class KernelSystem:
 
     def _in_many_digits(self, u, left, doubt, alpha: float, factor, steps: int) -> RidgeSolution:
         """What the exact solution gives, rounded; or no coefficients, where all else is worse."""
-        K, some = self.digits(), []
-        if K is not None:
-            demand = ENOUGH * self.length / len(K)
-            some = exact_ridge(K, self.Y, self.weight, alpha, demand)
+        exact = self._exactly(alpha)
+        some = [] if exact is None else exact.rounded(ENOUGH)
         for tried in (np.zeros_like(u), *some) if some else ():
             now, unsure = self.residual(tried, alpha, sharp=True)
             if self.worst(now, unsure, factor) < self.worst(left, doubt, factor):
                 u, left, doubt = tried, now, unsure
-        proof = self.certify(u, left, doubt, alpha, factor, steps)
-        if len(some) > 1 and not proof.holds(ENOUGH):  # rounded together, too
-            proof = replace(proof, method=f"{proof.method}; {COEFFICIENT_LIMIT}")
-        return RidgeSolution(u, proof)
+        found = RidgeSolution(u, self.certify(u, left, doubt, alpha, factor, steps))
+        if exact is not None and not found.certificate.holds(PROVED):
+            found = self._function(exact, some, found)
+        if len(some) > 1 and not found.certificate.holds(PROVED):  # rounded together, too
+            method = f"{found.certificate.method}; {COEFFICIENT_LIMIT}"
+            found = found._replace(certificate=replace(found.certificate, method=method))
+        return found
+
+    def _exactly(self, alpha: float) -> ExactRidge | None:
+        """The equations in many digits, or None where there are none, or too many."""
+        count = digits_for(float(self.reach.max(initial=0.0)) ** 2, alpha)
+        if (K := self.digits(count)) is None:
+            return None
+        try:
+            return ExactRidge(K, count, self.Y, self.weight, alpha, self.length)
+        except ArithmeticError:  # K is not positive semidefinite, or no number
+            return None
+
+    def _function(self, exact: ExactRidge, some, found: RidgeSolution) -> RidgeSolution:
+        """The coefficients, of these and of others, whose function is proved best."""
+        for u in chain((found.u, *some), exact.of_the_same_function(PROVED)):
+            proof = exact.proof(u, found.certificate)
+            if proof.relative_residual < found.certificate.relative_residual:
+                found = RidgeSolution(u, proof)
+            if found.certificate.holds(PROVED):
+                break
+        return found
+
+    def prove(self, u, alpha: float) -> NormalEquations:
+        """The certificate of these coefficients, whoever found them."""
+        left, doubt = self.residual(u, alpha)
+        found = self.certify(u, left, doubt, alpha, next(self.factors(alpha)), 0)
+        if alpha == 0.0 or found.holds(PROVED) or self.digits is None:
+            return found
+        exact = self._exactly(alpha)
+        sharper = found if exact is None else exact.proof(u, found)
+        return min(found, sharper, key=lambda proof: proof.relative_residual)
 
     def residual(self, u, alpha: float, sharp: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """√S (y − Ku − α S⁻¹ u), and bounds on its errors; sharp where rounding is in the way."""
