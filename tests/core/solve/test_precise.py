@@ -23,9 +23,9 @@ from maxmargin.core.problem.losses import Hinge, Logistic, SquaredHinge
 from maxmargin.core.problem.multiclass import MulticlassProblem
 from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.rows.decimals import decimals
+from maxmargin.core.rows.lattice import nearest_floats
 from maxmargin.core.rows.rows import DenseRows
 from maxmargin.core.solve.precise.interior import interior
-from maxmargin.core.solve.precise.lattice import nearest_floats
 from maxmargin.core.solve.precise.least_squares import (
     Squares,
     precise_equations,
@@ -116,7 +116,8 @@ def test_rounding_together_loses_less():
         rows = decimals(np.array([[10**10, 1], [10**10 + 7, 1]]))
         H = rows.T @ rows * 10**12 + decimals(np.diag([1, 0]))
         lost = []
-        for found in (np.array([float(a) for a in answer]), nearest_floats(answer, H)):
+        reach = decimals(np.ones(2))
+        for found in (np.array([float(a) for a in answer]), nearest_floats(answer, H, reach)):
             off = decimals(found) - answer
             lost.append(off @ H @ off)
     assert lost[1] < lost[0] / 100

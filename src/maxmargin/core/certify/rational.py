@@ -99,7 +99,7 @@ def dual_of(demands: Demands, alpha: Iterable[Decimal]) -> Fraction | None:
     whole_units = [int(Fraction(a) * shorter / unit) if a > least else 0 for a in alpha]
     numbers = np.array(whole_units, dtype=object)
     numbers[~on_cycles(demands.e)] = 0
-    if not _balance(demands, numbers):
+    if not _balance(demands, numbers, _room(demands, numbers, unit)):
         return None
     v = demands.a.numbers.T @ numbers
     scale = unit * _power(demands.a.exponent)
@@ -138,22 +138,56 @@ def _largest(demands: Demands, alpha: Iterable[Decimal]) -> float:
     return most if math.isfinite(most) else max([float(a) for a in alpha]) or 1.0
 
 
-def _balance(demands: Demands, numbers: np.ndarray) -> bool:
+def _room(demands: Demands, numbers: np.ndarray, unit: Fraction) -> np.ndarray:
+    """How far every multiplier may be moved either way."""
+    room = numbers.copy()
+    if demands.penalty in UNBOUNDED:
+        return room
+    starts = [*demands.starts.tolist(), len(numbers)]
+    for g, (cost, members) in enumerate(_groups(demands, list(numbers))):
+        left = int(cost / unit) - sum(members)
+        room[starts[g] : starts[g + 1]] = [min(number, left) for number in members]
+    return room
+
+
+def _balance(demands: Demands, numbers: np.ndarray, room: np.ndarray) -> bool:
     """Make Σ α e zero, in place: what a class lacks is brought along a tree of demands.
 
-    With a single column of e, of two classes, the largest multiplier bears it.
+    With a single column of e, of two classes, the multiplier with most room bears it.
     """
     e = demands.e
     if e.shape[1] == 0:
         return True
     rest = [int(r) for r in e.T.astype(object) @ numbers]
-    for c, parent, p in reversed(_tree(e, numbers)):
+    for c, parent, p in reversed(_tree(e, room)):
         flow = rest[c] * int(e[p, c])
         numbers[p] -= flow
         for other in (c, parent):
             if other >= 0:
                 rest[other] -= flow * int(e[p, other])
-    return not any(rest)
+    for p in np.flatnonzero(
+        numbers < 0
+    ).tolist():  # a round of all demands on the way, so that none is
+        numbers[[p, *_way_back(e, p)]] -= numbers[p]
+    return not any(e.T.astype(object) @ numbers)
+
+
+def _way_back(e: np.ndarray, p: int) -> list[int]:
+    """Demands that take back what this one brings from class to class, the fewest."""
+    over, under = e.argmax(axis=1), e.argmin(axis=1)
+    before: dict[int, int] = {int(over[p]): -1}
+    queue = [int(over[p])]
+    while queue and under[p] not in before:
+        c = queue.pop(0)
+        for q in np.flatnonzero(under == c):
+            if int(over[q]) not in before:
+                before[int(over[q])] = int(q)
+                queue.append(int(over[q]))
+    way, c = [], int(under[p])
+    while before.get(c, -1) >= 0:
+        way.append(before[c])
+        c = int(under[before[c]])
+    return way
 
 
 def on_cycles(e: np.ndarray) -> np.ndarray:
@@ -166,12 +200,12 @@ def on_cycles(e: np.ndarray) -> np.ndarray:
     return part[over] == part[under]
 
 
-def _tree(e: np.ndarray, numbers: np.ndarray) -> list[tuple[int, int, int]]:
+def _tree(e: np.ndarray, room: np.ndarray) -> list[tuple[int, int, int]]:
     """(class, class before it, demand between them), those nearest to a root first.
 
-    Demands with the largest multipliers are taken, which have most to give.
+    Demands whose multipliers have most room are taken.
     """
-    some = [int(p) for p in np.argsort(-numbers) if numbers[p] > 0]
+    some = [int(p) for p in np.argsort(-room) if room[p] > 0]
     if e.shape[1] == 1:
         return [(0, -1, p) for p in some[:1]]
     ends = {p: (int(e[p].argmax()), int(e[p].argmin())) for p in some}

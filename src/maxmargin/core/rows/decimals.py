@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, getcontext, localcontext
 
 import numpy as np
 
@@ -91,6 +91,18 @@ def _null_vector(M: np.ndarray, j: int) -> np.ndarray:
     if j:
         null[:j] = -_back(M[:j, :j], M[:j, j])
     return null
+
+
+def factor(H: np.ndarray) -> np.ndarray:
+    """L with H = LLᵀ, positive semidefinite, but for what digits cannot tell from zero."""
+    rest, n = H.copy(), len(H)
+    L = np.full((n, n), ZERO, dtype=object)
+    nothing = Decimal(10) ** (5 - getcontext().prec)
+    for j in range(n):
+        if rest[j, j] > nothing * H[j, j]:
+            L[j:, j] = rest[j:, j] / rest[j, j].sqrt()
+            rest[j:, j:] -= np.multiply.outer(L[j:, j], L[j:, j])
+    return L
 
 
 def independent(A: np.ndarray) -> tuple[list[int], list[int]]:

@@ -17,7 +17,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from .decimals import decimals, floats
+from .decimals import decimals, factor, floats
 
 # By how much demands are raised at a time; the share of the squared length that a swap must gain.
 RAISED_BITS, LOVASZ = 24, 0.75
@@ -53,6 +53,28 @@ def nearest(
         if budget <= 0:
             return None
     return _rounded(vectors, np.concatenate([missing, decimals(np.zeros(n))]), m + n)
+
+
+def nearest_floats(
+    answer: np.ndarray, H: np.ndarray, reach: np.ndarray, go_on: Callable[[], bool] = lambda: True
+) -> np.ndarray:
+    """Float64 x near the answer for which  (x − answer)ᵀ H (x − answer) + Σ ((x − answer)/reach)²
+    is about as small as it can be; zeros stay.  H is positive semidefinite, of Decimals.
+
+    Rounding each number alone is best only if H is diagonal: else what one loses the last digits of
+    others can make up for.
+    """
+    out = floats(answer)
+    some = np.flatnonzero(out)
+    if not 1 < len(some) <= MAX_LATTICE:
+        return out
+    begin, units = decimals(out[some]), decimals(np.spacing(np.abs(out[some])))
+    L = factor(H[np.ix_(some, some)])
+    missing, moves = (begin - answer[some]).dot(L), np.diag(units / reach[some])
+    z = nearest(units[:, None] * L, moves, missing, go_on)
+    if z is not None:
+        out[some] = floats(begin + z * units)
+    return out
 
 
 def _reduce(vectors: np.ndarray, scale: np.ndarray, budget: int, go_on) -> int:

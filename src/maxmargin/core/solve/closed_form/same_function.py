@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...rows.decimals import ONE, ZERO, decimals, floats
+from ...rows.decimals import ONE, decimals, factor, floats
 from ...rows.lattice import nearest
 
 Numbers = Any  # arrays of Decimals
@@ -42,7 +42,7 @@ def small_coefficients(
 
     ``gap(u)`` bounds P(f) less its minimum.
     """
-    sums = np.vstack([roots(s)[:, None] * K, alpha.sqrt() * _factor(K).T])
+    sums = np.vstack([roots(s)[:, None] * K, alpha.sqrt() * factor(K).T])
     asked = ROUNDED_SHARE * residual / len(K)
     for group in _groupings(K, alpha * residual * residual):
         size = np.array([Decimal(2) ** -(GROUP_BITS * int(g)) for g in group], dtype=object)
@@ -110,7 +110,7 @@ def _smallest(K, s, y, alpha: Decimal, size, good: Callable[[Numbers], bool]) ->
 
 def definite_solution(M: Numbers, B: Numbers) -> Numbers:
     """M⁻¹B, M positive definite."""
-    L = _factor(M)
+    L = factor(M)
     X = B.copy()
     for j in range(len(M)):
         X[j] = X[j] / L[j, j]
@@ -119,18 +119,6 @@ def definite_solution(M: Numbers, B: Numbers) -> Numbers:
         X[j] = X[j] / L[j, j]
         X[:j] -= np.multiply.outer(L[j, :j], X[j])
     return X
-
-
-def _factor(K: Numbers) -> Numbers:
-    """L with K = LLᵀ, but for what digits cannot tell from zero."""
-    rest, n = K.copy(), len(K)
-    L = np.full((n, n), ZERO, dtype=object)
-    nothing = Decimal(10) ** (5 - getcontext().prec)
-    for j in range(n):
-        if rest[j, j] > nothing * K[j, j]:
-            L[j:, j] = rest[j:, j] / rest[j, j].sqrt()
-            rest[j:, j:] -= np.multiply.outer(L[j:, j], L[j:, j])
-    return L
 
 
 def _near(u: Numbers, size: Numbers, sums: Numbers, go_on) -> np.ndarray | None:

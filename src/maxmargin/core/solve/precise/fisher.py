@@ -4,7 +4,7 @@
 
 Y = Σ⁻¹H is solved by elimination, and the k × k matrix MᵀΣ⁻¹M is diagonalised by rotations
 [Jacobi 1846].  Directions are then rounded to float64, together, in the metric of the eigenvalue
-equation's residual (``lattice.py``); their criteria and the bound are those of exact
+equation's residual (``rows/lattice.py``); their criteria and the bound are those of exact
 numbers, but for the hundredth digit.
 """
 
@@ -20,14 +20,16 @@ from scipy import sparse
 from ...certify.fisher import FisherCriterion
 from ...certify.rational import DIGITS
 from ...rows.decimals import ONE, ZERO, decimals, many_digits
+from ...rows.lattice import nearest_floats
 from ..closed_form.discriminant import CRITERION_ROUNDING, Directions
-from .lattice import nearest_floats
 from .system import Factor, Numbers
 
 # Values, and columns, up to which it is done.
 MAX_VALUES, MAX_COLUMNS = 2000, 20
 # The gap, and the residual, that a fit is to have.
 TOL = 1e-6
+# Of the residual asked for, what rounding aims at.
+ROUNDED_SHARE = Decimal("0.01")
 METHOD = f"recomputed from the data in {DIGITS} digits"
 TINY = float(np.finfo(float).tiny)
 # What divisions leave of a difference of equal means, relative to the data.
@@ -76,14 +78,12 @@ def precise_directions(asked: FisherData, most: int, found: Directions) -> Direc
         order = [i for i in np.argsort(-J)[:most] if J[i] > least]
         V = _solved(scatter, scatter.M) @ Q[:, order]
         V = np.array([v / (v @ scatter.sigma @ v).sqrt() for v in V.T], dtype=object).T
-        metric = scatter.sigma.T @ scatter.sigma
-        metric += np.diag(metric.diagonal()) * OFF_DIAGONAL
-        rounded = [nearest_floats(v if max(v) >= -min(v) else -v, metric) for v in V.T]
+        rounded = [_rounded(scatter, v if max(v) >= -min(v) else -v) for v in V.T]
         kept = np.array(rounded).reshape(len(order), len(scatter.H)).T
         certificate = _criterion(scatter, kept, J, found.certificate)
         if not certificate.relative_gap <= found.certificate.relative_gap:
             return found
-        floats = np.array([nearest_floats(y, metric) for y in Y.T]).T
+        floats = np.array([_rounded(scatter, y) for y in Y.T]).T
         if not _solves(scatter, floats):
             return found
         return Directions(kept, np.array([float(J[i]) for i in order]), floats, certificate)
@@ -99,6 +99,15 @@ def precise_criterion(asked: FisherData, V: np.ndarray, near: FisherCriterion) -
             return near
         J, _ = _eigen(scatter.M.T @ _solved(scatter, scatter.M))
         return _criterion(scatter, V, J, near)
+
+
+def _rounded(scatter: Scatter, v: Numbers) -> np.ndarray:
+    """Float64 near v, whose Σv is near, too: to a small share of what is asked for."""
+    metric = scatter.sigma.T @ scatter.sigma
+    length = v @ metric @ v or ONE
+    return nearest_floats(
+        v, metric / (length * (ROUNDED_SHARE * Decimal(TOL)) ** 2), abs(v) + ONE * (v == 0)
+    )
 
 
 def _solves(scatter: Scatter, Y: np.ndarray) -> bool:

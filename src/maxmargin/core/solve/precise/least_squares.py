@@ -7,8 +7,8 @@ AW = R, of least norm where there are several, and
 
     f(W, b) − f(W*, b*) = ½ tr (W − W*)ᵀ A (W − W*) + ½ Σs ‖W m + b − t̄‖²
 
-exactly, whatever W and b are.  W* is rounded to float64 together with its bias (``lattice.py``), in
-the metric of f.
+exactly, whatever W and b are.  W* is rounded to float64 together with its bias, in the metric of f
+(``rows/lattice.py``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...certify.normal_equations import NormalEquations
 from ...certify.rational import above, decimal
 from ...problem.demands import whole
 from ...rows.decimals import many_digits
-from .lattice import nearest_floats
+from ...rows.lattice import nearest_floats
 
 Fractions = Any  # arrays of Fractions
 
@@ -34,8 +34,8 @@ MAX_VALUES, MAX_COLUMNS = 2000, 20
 # The relative residual that a fit is to have.
 TOL = 1e-6
 METHOD = "recomputed from the data in rational arithmetic"
-# What is added to the metric's diagonal, relatively, so that it has an inverse.
-DEFINITE = Decimal("1e-60")
+# Of the residual asked for, what rounding aims at.
+ROUNDED_SHARE = Decimal("0.01")
 # Digits of the metric: columns may differ by a hundred of them.
 METRIC_DIGITS = 400
 
@@ -67,7 +67,7 @@ def precise_least_squares(asked: Squares, near: NormalEquations):
     if near.holds(TOL) or not _small(asked):
         return None
     moments = _moments(asked)
-    W, b = _rounded(moments, asked.free)
+    W, b = _rounded(moments, asked.free, Decimal(near.null_objective))
     proof = _proof(moments, W, b, near)
     return (W, b, proof) if proof.relative_residual < near.relative_residual else None
 
@@ -136,16 +136,15 @@ def _solution(A: Fractions, R: Fractions) -> Fractions:
     return W - null @ _solution(null.T @ null, null.T @ W)
 
 
-def _rounded(moments: Moments, free: bool) -> tuple[np.ndarray, np.ndarray]:
+def _rounded(moments: Moments, free: bool, unit: Decimal) -> tuple[np.ndarray, np.ndarray]:
     """Float64 near W* and its bias, which belong together where data are far from the origin."""
     d = len(moments.W)
     bias = moments.target - moments.mean @ moments.W
-    whole_answer = np.concatenate([moments.W, bias[None]]) if free else moments.W
+    answer = np.concatenate([moments.W, bias[None]]) if free else moments.W
     with many_digits(METRIC_DIGITS):
-        H = _decimals(_metric(moments, free))
-        every = np.arange(len(H))
-        H[every, every] += max(H.diagonal()) * DEFINITE
-        found = np.array([nearest_floats(column, H) for column in _decimals(whole_answer).T]).T
+        H = _decimals(_metric(moments, free)) / (unit * (ROUNDED_SHARE * Decimal(TOL)) ** 2)
+        columns = _decimals(answer).T
+        found = np.array([nearest_floats(each, H, abs(each) + (each == 0)) for each in columns]).T
     return found[:d], found[d] if free else np.zeros(len(bias))
 
 

@@ -24,6 +24,8 @@ FIRST_DIGITS, FIRST_GAP = 40, Decimal("1e-15")
 SMALL = Decimal("1e-40")
 # By no more than this may the objective rise for rounding.
 UNCHANGED = ONE + Decimal("1e-30")
+# Steps that gain less than this, relatively, are idle; after so many in a row digits are missing.
+IDLE_GAIN, MAX_IDLE_STEPS = Decimal("1e-20"), 20
 # A step counts as downhill with this share of the decrease that it promises.
 ARMIJO_SHARE = Decimal("1e-4")
 
@@ -46,17 +48,19 @@ def _descend(
     system: DecimalSystem, start: Numbers, tick: Callable[[], None], enough: Decimal
 ) -> DecimalOptimum:
     here = min(_at(system, start), _at(system, 0 * start), key=lambda place: place.value)
-    gap, stuck = INFINITY, False
+    gap, stuck, idle = INFINITY, False, 0
     for _ in range(MAX_STEPS):
         tick()
         slope = _slope(system, here)
         gap = _gap(system, here, slope)
-        if gap <= enough or stuck:
+        if gap <= enough or stuck or idle == MAX_IDLE_STEPS:
             break
         H = curvature(system, here.alpha, ONE / system.gamma)
         step = -Factor(H).solve(slope)
         there = _longer(system, here, step, _downhill(system, here, step, slope))
-        stuck, here = there.value >= here.value, there
+        stuck = there.value >= here.value
+        idle = idle + 1 if here.value - there.value <= IDLE_GAIN * here.value else 0
+        here = there
     return DecimalOptimum(here.x, here.alpha, gap)
 
 

@@ -134,8 +134,18 @@ def _solve(asked: Demands, point: Any, monitor: Monitor) -> Precise:
     if asked.penalty is not Penalty.HARD and 1 / there.rho > BEYOND_MULTIPLIERS:
         margin = system(asked, hard=True)
         if (answer := interior(margin, tick)).gap < SOLVED:
-            return _back(margin, answer)
+            found = _back(margin, answer)
+            if _pays_no_slack(asked, found.alpha):
+                return found
     return _back(there, interior(there, tick))
+
+
+def _pays_no_slack(asked: Demands, alpha: Numbers) -> bool:
+    """Whether multipliers of the hard margin are those of the problem, or nearly so."""
+    mass, cost = np.add.reduceat(alpha, asked.starts), decimals(asked.cost)
+    if asked.penalty is Penalty.HINGE:
+        return bool((mass <= cost).all())
+    return sum(mass * mass / (4 * cost), ZERO) <= SOLVED * sum(mass, ZERO)
 
 
 def _start(asked: Demands, there: DecimalSystem, point: Any) -> Numbers:
@@ -158,7 +168,8 @@ def _told(problem, asked: Demands, answer: Precise, found: Solution, prove, tol:
     alone = isinstance(found.point, ClassWeights)  # multipliers follow from them
     multipliers = () if alone else (_multipliers(asked, answer.alpha, found.point[2]),)
     shape, like = np.shape(found.point[0]), found.point[1]
-    for W, b in float_weights(asked, answer, tol):
+    end = time.thread_time() + MAX_SECONDS
+    for W, b in float_weights(asked, answer, tol, lambda: time.thread_time() < end):
         W, b = W.reshape(shape), b if len(b) else np.zeros(np.size(like))
         b = b if np.ndim(like) else float(b[0])
         tried = prove(problem, W, b, *multipliers, tol)

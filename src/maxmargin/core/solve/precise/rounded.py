@@ -1,9 +1,9 @@
 """From weights of many digits to float64 weights that lose as little of the objective as may be.
 
 First each is rounded alone, and the bias follows the rounded weights.  Then they are rounded
-together (``lattice.py``), class by class, in the metric
+together (``rows/lattice.py``), those of all classes at once, in the metric
 
-    H = I + Σ_p D_p (a_p, e_p)(a_p, e_p)ᵀ
+    I + Σ_p D_p (a_p, e_p)(a_p, e_p)ᵀ                of the weights, and of the weights and biases
 
 where D_p lets a margin move by as much as costs a share of the gap asked for: by little on the
 margin, where a hinge charges c for each unit; by the slack or the room that a row has, elsewhere;
@@ -13,7 +13,7 @@ longer, where slack costs more than length.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import NamedTuple
@@ -22,8 +22,8 @@ import numpy as np
 
 from ...problem.demands import Demands, Penalty
 from ...rows.decimals import ONE, ZERO, decimals
+from ...rows.lattice import nearest_floats
 from ..float_weights import exact_product
-from .lattice import nearest_floats
 from .system import Numbers, above_zero, from_whole
 
 # Shares of the gap asked for by which weights are made longer, in turn.
@@ -38,16 +38,18 @@ class Precise(NamedTuple):
     alpha: Numbers
 
 
-def float_weights(asked: Demands, answer: Precise, tol: float) -> Iterator[tuple]:
+def float_weights(
+    asked: Demands, answer: Precise, tol: float, go_on: Callable[[], bool] = lambda: True
+) -> Iterator[tuple]:
     """W, one row per class, and their biases, if there are such: the simplest first."""
     goals = [1 + Decimal(share * tol) for share in LONGER]
     W = answer.w.reshape(-1, len(asked.place))
     for longer in goals:
         yield _each_alone(asked, longer * W, longer * answer.at_place)
     biases = _biases(asked, answer)
-    metric = _metric(asked, answer, biases, Decimal(tol))
+    share, H = _metric(asked, answer, biases, Decimal(tol))
     for longer in goals:
-        yield _together(longer * W, longer * biases, metric)
+        yield _together(longer * W, longer * biases, H / share, share.sqrt(), go_on)
 
 
 def _each_alone(asked: Demands, W: Numbers, at_place: Numbers) -> tuple:
@@ -57,13 +59,11 @@ def _each_alone(asked: Demands, W: Numbers, at_place: Numbers) -> tuple:
     return rounded, np.array(b)
 
 
-def _together(W: Numbers, b: Numbers, metric: list[Numbers]) -> tuple:
-    d = W.shape[1]
-    found = [
-        nearest_floats(np.concatenate([row, b[c : c + 1]]), H)
-        for c, (row, H) in enumerate(zip(W, metric, strict=True))
-    ]
-    return np.array([f[:d] for f in found]), np.array([f[d] for f in found if len(f) > d])
+def _together(W: Numbers, b: Numbers, H: Numbers, reach: Decimal, go_on) -> tuple:
+    """``reach``: how far a weight may move for its own length; biases are as free as they are."""
+    free = np.array([reach] * W.size + [abs(each) + ONE for each in b], dtype=object)
+    found = nearest_floats(np.concatenate([W.ravel(), b]), H, free, go_on)
+    return found[: W.size].reshape(W.shape), found[W.size :]
 
 
 def _biases(asked: Demands, answer: Precise) -> Numbers:
@@ -73,33 +73,27 @@ def _biases(asked: Demands, answer: Precise) -> Numbers:
     return answer.at_place - W @ place if len(W) else answer.at_place
 
 
-def _metric(asked: Demands, answer: Precise, biases: Numbers, tol: Decimal) -> list[Numbers]:
-    """H of every class."""
+def _metric(asked: Demands, answer: Precise, biases: Numbers, tol: Decimal):
+    """What the gap asked for amounts to, and Σ D (a, e)(a, e)ᵀ."""
     a, e = from_whole(asked.a), decimals(asked.e)
-    D = _stiffness(asked, answer, a @ answer.w + e @ biases, tol)
-    d, found = len(asked.place), []
-    for c in range(len(answer.w) // d):
-        E = np.concatenate([a[:, c * d : (c + 1) * d], e[:, c : c + 1]], axis=1)
-        H = (E * D[:, None]).T @ E
-        diagonal = np.arange(d)
-        H[diagonal, diagonal] += ONE
-        H[-1, -1] += max(H[-1, -1], ONE) * Decimal("1e-60")
-        found.append(H)
-    return found
+    share, D = _stiffness(asked, answer, a @ answer.w + e @ biases, tol)
+    E = np.concatenate([a, e], axis=1)
+    return share, (E * D[:, None]).T @ E
 
 
-def _stiffness(asked: Demands, answer: Precise, m: Numbers, tol: Decimal) -> Numbers:
-    """D_p: what a margin may move by, squared, relative to a share of the gap asked for."""
+def _stiffness(asked: Demands, answer: Precise, m: Numbers, tol: Decimal):
+    """A share of the gap asked for, and D_p: that, relative to the square of what a margin may move
+    by for it."""
     z, hard = ONE - m, asked.penalty is Penalty.HARD
     norm = sum(answer.w * answer.w, ZERO) / 2
     cost = decimals(np.ones(len(asked.cost)) if hard else asked.cost)[asked.group]
     if asked.penalty is Penalty.LOG:
-        return answer.alpha * (ONE - answer.alpha / cost) + Decimal("1e-300")
+        return tol * (norm or ONE), answer.alpha * (ONE - answer.alpha / cost)
     late = above_zero(z)
     if asked.penalty is Penalty.SQUARE:
         share = tol * (norm + sum(cost * late * late, ZERO))
         room = above_zero(-z) ** 2 + share / (2 * cost)
-        return share / room
+        return share, share / room
     share = tol * (norm if hard else norm + sum(cost * late, ZERO))
     least = share / (len(z) * (2 * norm if hard else cost))
-    return share / (least + above_zero(abs(z) - least)) ** 2
+    return share, share / (least + above_zero(abs(z) - least)) ** 2
