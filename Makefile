@@ -10,6 +10,8 @@ SOAK ?= 3600
 # one another (four times the processor time, measured on two cores).
 test test-torch quick accelerate-tests soak docs: export OPENBLAS_NUM_THREADS = 1
 test test-torch quick accelerate-tests soak docs: export OMP_NUM_THREADS = 1
+# They start Python some two hundred times: what it has compiled of our files is kept.
+unexport PYTHONDONTWRITEBYTECODE
 
 QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
 

@@ -11,13 +11,22 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 @parametrize_with_checks(
     [
         KernelSVM(),
-        KernelSVM(kernel="linear", multiclass="rest"),
-        KernelSVM(kernel="poly", coef0=1.0, multiclass="max"),
         KernelSVM(multiclass="sum", C=10.0),
-        KernelSVM(kernel="precomputed"),
         KernelSVM(kernel="precomputed", multiclass="max"),
         KernelSVM(rank=20, random_state=0),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        KernelSVM(kernel="linear", multiclass="rest"),
+        KernelSVM(kernel="poly", coef0=1.0, multiclass="max"),
+        KernelSVM(kernel="precomputed"),
+    ]
+)
+def test_other_options_pass_them_too(estimator, check):
     check(estimator)

@@ -23,7 +23,7 @@ from . import warm
 from .case import Answer, Case, Quicker, Refusal, attend
 from .draws import Draws
 from .liblinear import Arguments, column_appended, refuse_liblinear
-from .settings import SETTINGS, aim
+from .settings import ENOUGH, SETTINGS, aim
 
 # What LIBLINEAR takes for a value of X and a class: 50–500 ns, by how well X is scaled.
 SECONDS_PER_VALUE = 1e-7
@@ -164,7 +164,9 @@ def _one_vs_rest(case: LinearSVCCase):
         y, c = case.machine(label)
         problem = Problem(rows, y, c, LOSSES[case.given.loss], Bias.NONE)
         key = case.warm_key(label)
-        solution = solve(problem, Monitor(case.aim, max_iter=MAX_ITER), start=warm.start(key, C))
+        solution = solve(
+            problem, Monitor(case.aim, enough=ENOUGH, max_iter=MAX_ITER), start=warm.start(key, C)
+        )
         warm.keep(key, C, solution.point, sum(problem.shape))
         W.append(solution.point.w)
         primal += solution.certificate.primal
@@ -185,7 +187,7 @@ def _joint(case: LinearSVCCase):
     classes, codes = case.labels
     y, k = codes.astype(np.int64), len(classes)
     problem = MulticlassProblem(as_rows(case.wide), y, case.c, MaxHinge(), k, Bias.NONE)
-    solution = solve_classes(problem, Monitor(case.aim, max_iter=MAX_ITER))
+    solution = solve_classes(problem, Monitor(case.aim, enough=ENOUGH, max_iter=MAX_ITER))
     proof = solution.certificate
     n_iter = np.array([solution.n_iter])
     return solution.point.W, proof.primal, proof.dual, n_iter, solution.why

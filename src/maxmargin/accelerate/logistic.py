@@ -32,7 +32,7 @@ from .liblinear import (
     refuse_liblinear,
     refuse_weights,
 )
-from .settings import SETTINGS, aim
+from .settings import ENOUGH, SETTINGS, aim
 
 # What lbfgs takes for a value of X and a class.
 SECONDS_PER_VALUE = 2e-8
@@ -93,7 +93,7 @@ class LogisticCase(Case):
         from ..core.solve.softmax.path_state import PathState
 
         key, problem = self._key, self._problem(C)
-        monitor = Monitor(aim(self.given.tol, USUAL_TOL), max_iter=MAX_ITER)
+        monitor = Monitor(aim(self.given.tol, USUAL_TOL), enough=ENOUGH, max_iter=MAX_ITER)
         self._path = self._path or PathState()
         solution = solve_logistic(problem, monitor, "auto", warm.start(key, C), self._path)
         warm.keep(key, C, tuple(solution.point), solution.point.W.size)

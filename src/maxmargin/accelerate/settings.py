@@ -7,6 +7,9 @@ from __future__ import annotations
 GAP = 1e-9
 # The smallest gap worth asking for: below, it is rounding.
 MIN_GAP = 1e-14
+# A gap short of the aim with which a search in float64 may end: a hundred digits would take a
+# hundred times as long as scikit-learn.
+ENOUGH = 1e-11
 
 
 def aim(tol: float, usual: float) -> float:

@@ -22,7 +22,7 @@ from sklearn import get_config
 from . import warm
 from .case import Answer, Case, Quicker, Refusal, attend
 from .liblinear import refuse_weights
-from .settings import SETTINGS, aim
+from .settings import ENOUGH, SETTINGS, aim
 
 # What LIBSVM takes for a pair of rows, and for each column in it.
 SECONDS_PER_PAIR, SECONDS_PER_PAIR_VALUE = 5e-9, 1e-9
@@ -167,7 +167,7 @@ class SVCCase(Case):
         C, goal, pairs, counts = float(self.svc.C), aim(self.svc.tol, USUAL_TOL), [], []
         primal = dual = 0.0
         for first, second, some, problem in self.problems():
-            key, monitor = self._key(first, second), Monitor(goal, max_iter=MAX_ITER)
+            key, monitor = self._key(first, second), Monitor(goal, enough=ENOUGH, max_iter=MAX_ITER)
             known = warm.start(key, C)
             start = None if known is None else dual_point(_repaired(problem, known))
             solution = solve_kernel(problem, monitor, float(self.svc.cache_size), start)

@@ -81,8 +81,8 @@ class _JobMonitor(Monitor):
 
     def __init__(self, whole: Monitor):
         super().__init__(
-            whole.tol, whole.estimate, whole.max_iter, whole.max_seconds, seed=whole.seed,
-            began=whole.began,
+            tol=whole.tol, estimate=whole.estimate, enough=whole.enough, max_iter=whole.max_iter,
+            max_seconds=whole.max_seconds, seed=whole.seed, began=whole.began,
         )  # fmt: skip
         self.whole = whole
 

@@ -70,11 +70,21 @@ def test_a_squared_hinge_that_slacks_alone_do_not_prove():
     X, y = noisy(n=600, d=5)
     model = fit_stream(LinearSVM(loss="squared_hinge", tol=1e-4), cut(X, y, at=(200,)))
     optimum = LinearSVM(loss="squared_hinge", tol=1e-10).fit(X, y)
-    way = np.random.default_rng(1).standard_normal(5)
+    way, signs = (
+        np.random.default_rng(1).standard_normal(5),
+        np.where(y == model.classes_[1], 1, -1),
+    )
+
+    def objective(w, b):
+        return w @ w / 2 + (np.maximum(0.0, 1.0 - signs * (X @ w + b)) ** 2).sum()
+
+    assert objective(optimum.coef_[0], optimum.intercept_[0]) == pytest.approx(
+        optimum.certificate_.primal
+    )
     for size in np.geomspace(1e-1, 1e-5, 30):  # the largest step that the claim allows
         model.coef_ = optimum.coef_ + size * way
         model.intercept_ = optimum.intercept_
-        primal = verify(model, X, y).primal
+        primal = objective(model.coef_[0], model.intercept_[0])
         if primal - optimum.certificate_.primal < 0.9e-4 * primal:
             break
     pose, w, b = svm_two.pose(model, X, y, None), model.coef_[0], float(model.intercept_[0])

@@ -99,10 +99,12 @@ class Monitor:
 
     ``estimate``: the share of what the weights gain over none at which an error that is only
     estimated ends a search, without proof; 0 asks for the proof.
+    ``enough``: a gap beyond ``tol`` with which more digits than float64 has are not tried.
     """
 
     tol: float = 1e-6
     estimate: float = 0.0
+    enough: float = 0.0
     max_iter: int = 1000
     max_seconds: float = np.inf
     verbose: int = 0

@@ -25,12 +25,14 @@ from .answer import LeftOutScores, distance_bound
 
 # The gap asked for: what can be had of it depends on rounding, and is told.
 REFIT_TOL = 1e-13
+# A gap for which a hundred digits are not asked: they cost as much as fifty such fits.
+REFIT_ENOUGH = 1e-11
 MAX_REFIT_STEPS = 500
 
 
 def optimum(problem: Any, start: Any) -> Solution:
     """The optimum of a problem of any kind, as closely as can be had."""
-    monitor = Monitor(tol=REFIT_TOL, max_iter=MAX_REFIT_STEPS)
+    monitor = Monitor(tol=REFIT_TOL, enough=REFIT_ENOUGH, max_iter=MAX_REFIT_STEPS)
     if isinstance(start, ClassWeights):
         return solve_logistic(problem, monitor, "auto", (start.W, start.b))
     if isinstance(start, ClassPoint):
