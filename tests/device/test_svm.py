@@ -63,6 +63,22 @@ def test_same_optimum_as_on_arrays(width, k, rule, C, device, plain):
     assert 0.5 * distance**2 <= 2e-5 * optimum.primal  # the objective is 1-strongly convex in W
 
 
+@pytest.mark.parametrize(("k", "rule"), [(2, "max"), (4, "sum"), (4, "rest")], ids=str)
+@pytest.mark.parametrize("width", [torch.float64, torch.bfloat16], ids=str)
+def test_squared_hinges_are_those_on_arrays(k, rule, width, device):
+    X, y = data(n=300, k=k)
+    weight = np.random.default_rng(1).integers(0, 3, len(y))
+    settings = {"multiclass": rule, "loss": "squared_hinge", "tol": 1e-6, "C": 0.5}
+    ours = LinearSVM(**settings).fit(X.to(device, width), y, weight)
+    theirs = LinearSVM(**settings).fit(X.numpy(), y, weight)
+    assert ours.certificate_.holds(1e-6)
+    assert ours.certificate_.primal == pytest.approx(theirs.certificate_.primal, rel=2e-6)
+    np.testing.assert_allclose(host(ours.slack_), theirs.slack_, atol=2e-2)
+    if k == 2:
+        np.testing.assert_allclose(host(ours.alpha_), theirs.alpha_, atol=2e-2)
+        assert abs(host(ours.dual_coef_).sum()) < 1e-9
+
+
 def test_multipliers_of_two_classes_prove_by_themselves(device):
     """The dual recomputed from alpha_ by NumPy alone."""
     X, y = data(k=2)
@@ -151,7 +167,8 @@ def test_search_chooses_and_proves(k, device):
     ("settings", "said"),
     [
         ({"solver": "descent"}, "solver='descent' works on NumPy arrays"),
-        ({"multiclass": "pairs"}, "Use 'max', 'sum' or 'rest'"),
+        ({"multiclass": "pairs"}, "'sum' or 'rest'"),
+        ({"loss": "squared_hinge"}, "Use 'max' with the hinge"),
         ({"penalize_bias": True}, "penalize_bias=True works on NumPy arrays"),
         ({"probability": True}, "calibrates on NumPy arrays"),
         ({"C": np.inf}, "C"),

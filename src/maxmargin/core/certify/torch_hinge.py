@@ -30,8 +30,8 @@ class Tilt(NamedTuple):
     change: torch.Tensor
 
 
-def hinge_losses(problem: TorchProblem, W, b, precision: Precision, rows=None) -> torch.Tensor:
-    """Σ ω ℓ by problem, in one pass; ``rows``, (n, problems), is filled with ℓ of every row."""
+def hinge_losses(problem: TorchProblem, W, b, precision: Precision) -> torch.Tensor:
+    """Σ ω ℓ by problem, in one pass."""
     design, outputs = problem.design, problem.outputs
     assert isinstance(outputs, Hinges)
     shift, operand = b - design.mu @ W, design.rows.operand(W, precision)
@@ -41,8 +41,6 @@ def hinge_losses(problem: TorchProblem, W, b, precision: Precision, rows=None) -
             S = design.rows.scores(block, operand, outputs.k)
             S += shift.to(S.dtype)
             loss = outputs.slacks(S, part)
-            if rows is not None:
-                rows[part] = loss
             share = design.share(part, loss.dtype)
             total += (loss if share is None else loss * share).sum(0, dtype=torch.float64)
     return total
@@ -89,18 +87,32 @@ def _balanced(problem: TorchProblem, V, v, sums: Sums, uncertain) -> tuple[Balan
     return found, Tilt(uncertain, D)
 
 
-def multipliers(problem: TorchProblem, V, v, tilt: Tilt | None) -> torch.Tensor:
-    """C ω Σβ of every row, (n, problems), in float64."""
+class RowFacts(NamedTuple):
+    """Of every row, over all its problems: slacks, added and worst, and multipliers by unit of
+    cost, added and least."""
+
+    slack: torch.Tensor
+    worst: torch.Tensor
+    beta: torch.Tensor
+    least: torch.Tensor
+
+
+def row_facts(problem: TorchProblem, weights: Weights, place: Weights, tilt: Tilt | None):
+    """What there is to be told of rows, in one exact pass."""
     design, outputs = problem.design, problem.outputs
     assert isinstance(outputs, Hinges)
-    shift, operand = v - design.mu @ V, design.rows.operand(V, Precision.EXACT)
-    found = design.zeros(design.rows.n, outputs.problems)
-    everything = torch.arange(design.rows.n, device=design.rows.device)
+    both = [
+        (b - design.mu @ W, design.rows.operand(W, Precision.EXACT)) for W, b in (weights, place)
+    ]
+    facts = RowFacts(*design.zeros(4, design.rows.n))
     for part, block in design.rows.chunks(outputs.k, Precision.EXACT):
-        S = design.rows.scores(block, operand, outputs.k) + shift
-        found[part] = outputs.blame(outputs.probabilities(S, everything[part]), everything[part])
-    if tilt is not None:
-        P = outputs.probabilities((design.rows.exact(tilt.rows) - design.mu) @ V + v, tilt.rows)
-        found[tilt.rows] = outputs.blame(P + tilt.change, tilt.rows)
-    share = 1.0 if design.weight is None else design.weight[:, None].double()
-    return problem.price * share * found
+        S, Z = (design.rows.scores(block, V, outputs.k) + shift for shift, V in both)
+        slack, beta = outputs.slacks(S, part), outputs.blame(outputs.probabilities(Z, part), part)
+        told = slack.sum(1), slack.amax(1), beta.sum(1), beta.amin(1)
+        for whole, some in zip(facts, told, strict=True):
+            whole[part] = some
+    if tilt is not None and outputs.problems == 1:
+        Z = (design.rows.exact(tilt.rows) - design.mu) @ place[0] + place[1]
+        beta = outputs.blame(outputs.probabilities(Z, tilt.rows) + tilt.change, tilt.rows)[:, 0]
+        facts.beta[tilt.rows] = facts.least[tilt.rows] = beta
+    return facts

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import torch
 
 from ..problem.torch_problem import TorchProblem
+from ..rows.torch_design import TorchDesign
 from ..rows.torch_rows import EXACT_CHUNK_VALUES, Precision, product
 from .certificate import Certificate
 from .conclude import Norms, Tally, conclude, sum_of
@@ -122,21 +123,42 @@ def balance(problem: TorchProblem, W, b, sums: Sums, uncertain: torch.Tensor) ->
     return Balanced(sums.conjugate + change.sum(0), sums.G + X.T @ D, sums.r + D.sum(0))
 
 
-def uncertain_rows(problem: TorchProblem, uncertainty: torch.Tensor) -> torch.Tensor:
-    """The rows that can be tilted most, some of every class."""
-    n, k = len(uncertainty), problem.outputs.k
-    count = max(MIN_TILTED_ROWS, TILTED_ROWS_PER_CLASS * k)
-    if n <= count:
-        return torch.arange(n, device=uncertainty.device)
-    if problem.design.weight is not None:
-        uncertainty = uncertainty * problem.design.weight
-    if not problem.outputs.joint:
-        return uncertainty.topk(count).indices
-    y = problem.outputs.y
+def uncertain_rows(problem: TorchProblem, Q: torch.Tensor) -> torch.Tensor:
+    """The rows that can be tilted most, some of every class or column."""
+    design, outputs = problem.design, problem.outputs
+    n, k = Q.shape
+    if n <= max(MIN_TILTED_ROWS, TILTED_ROWS_PER_CLASS * k):
+        return torch.arange(n, device=Q.device)
+    each = max(TILTED_ROWS_PER_CLASS, MIN_TILTED_ROWS // k)
+    if not outputs.joint:
+        return _top_of_columns(design, Q, each)
+    uncertainty = torch.cat([outputs.uncertainty(some) for some in Q.split(design.rows.chunk)])
+    if design.weight is not None:
+        uncertainty = uncertainty * design.weight
+    y = outputs.y
     by_class = torch.argsort(y.double() - uncertainty.double().clamp(0.0, 0.999))
     first = torch.searchsorted(y[by_class], torch.arange(k, device=y.device))
     place = torch.arange(n, device=y.device) - first[y[by_class]]
-    return by_class[place < max(TILTED_ROWS_PER_CLASS, MIN_TILTED_ROWS // k)]
+    return by_class[place < each]
+
+
+def _top_of_columns(design: TorchDesign, Q: torch.Tensor, each: int) -> torch.Tensor:
+    """The rows of the largest entries of every column, a chunk at a time."""
+    found: torch.Tensor | None = None
+    for start in range(0, len(Q), design.rows.chunk):
+        part = slice(start, start + design.rows.chunk)
+        index = _top(design, Q, torch.arange(start, min(len(Q), part.stop), device=Q.device), each)
+        found = index if found is None else _top(design, Q, torch.cat([found, index]), each)
+    assert found is not None
+    return found
+
+
+def _top(design: TorchDesign, Q: torch.Tensor, index: torch.Tensor, each: int) -> torch.Tensor:
+    """Of the rows named those of the largest entries of every column, each once."""
+    some = Q[index]
+    if design.weight is not None:
+        some = some * design.weight[index, None].to(some.dtype)
+    return index[some.topk(min(each, len(index)), dim=0).indices.flatten().unique()].unique()
 
 
 def certificates(problem: TorchProblem, W, b, sums: Sums, found: Balanced) -> list[Certificate]:

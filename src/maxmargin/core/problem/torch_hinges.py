@@ -28,7 +28,7 @@ class Hinges(Outputs):
 
     @abstractmethod
     def slacks(self, S: torch.Tensor, part: slice) -> torch.Tensor:
-        """ℓ of every row, (rows, problems); S is overwritten."""
+        """ℓ, or that of which it is the square, (rows, problems); S is overwritten."""
 
     @abstractmethod
     def blame(self, P: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
@@ -84,10 +84,14 @@ class SumOutputs(Hinges):
     def masses(self, weight) -> torch.Tensor:
         return SoftmaxOutputs(self.y, self.k).masses(weight)
 
-    def slacks(self, S, part) -> torch.Tensor:
+    def each(self, S, part) -> torch.Tensor:
+        """max(0, 1 + s_c − s_y) of every wrong class."""
         y = self.y[part, None]
         Z = (S - S.gather(1, y)).add_(1.0).clamp_min_(0.0)
-        return Z.scatter_(1, y, 0.0).sum(1, keepdim=True)
+        return Z.scatter_(1, y, 0.0)
+
+    def slacks(self, S, part) -> torch.Tensor:
+        return self.each(S, part).sum(1, keepdim=True)
 
     def blame(self, P, index) -> torch.Tensor:
         return -P.gather(1, self.y[index, None])
@@ -113,10 +117,7 @@ class SumOutputs(Hinges):
 
     def curvature(self, Q, part, share) -> torch.Tensor:
         """Σ ω ∇²f of a chunk, (k, k): the Laplacian of the graph of the classes."""
-        return _laplacian(Q if share is None else Q * share.to(Q.dtype), self.y[part])
-
-    def uncertainty(self, Q) -> torch.Tensor:
-        return Q.sum(1, dtype=torch.float32)
+        return laplacian(Q if share is None else Q * share.to(Q.dtype), self.y[part])
 
     def probabilities(self, S, index) -> torch.Tensor:
         y = self.y[index, None]
@@ -130,19 +131,19 @@ class SumOutputs(Hinges):
         y = self.y[index, None]
         Q = (P * (1.0 - P)).scatter_(1, y, 0.0)
         wide = Q if share is None else Q * share
-        solve = grounded(_laplacian(wide, y[:, 0]))
+        solve = grounded(laplacian(wide, y[:, 0]))
         if solve is None:
             return None
         D, left = torch.zeros_like(P), r
         for _ in range(3):  # the second and third for what rounding left
             delta = -solve(left)
-            D += self.bend(Q, delta.expand_as(P).clone(), index)
+            D += self.bend(Q, delta.expand_as(P), index)
             left = r + (D if share is None else D * share).sum(0)
         moved = (P + D).scatter_(1, y, 0.0)
         return D if bool(((moved >= 0.0) & (moved <= 1.0)).all()) else None
 
 
-def _laplacian(Q: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+def laplacian(Q: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Σ_i Σ_c q_ic (e_c − e_y)(e_c − e_y)ᵀ in float64."""
     k = Q.shape[1]
     flow = torch.zeros((k, k), dtype=torch.float64, device=Q.device)

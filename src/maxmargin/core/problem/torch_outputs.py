@@ -44,9 +44,9 @@ class Outputs(ABC):
     def curvature(self, Q: torch.Tensor, part: slice, share: torch.Tensor | None) -> torch.Tensor:
         """Σ ω ∇²f of a chunk: (k, k), or of every column by itself."""
 
-    @abstractmethod
     def uncertainty(self, Q: torch.Tensor) -> torch.Tensor:
-        """How much the probabilities of every row can be moved."""
+        """How much the probabilities of every row can be moved, where columns are one problem."""
+        return Q.sum(1, dtype=torch.float32)
 
     @abstractmethod
     def look(self, S: torch.Tensor, part: slice, share: torch.Tensor | None) -> Look:
@@ -230,9 +230,6 @@ class LogisticOutputs(Outputs):
     def curvature(self, Q, part, share) -> torch.Tensor:
         """Σ ω p(1 − p) of a chunk, by column."""
         return (Q if share is None else Q * share.to(Q.dtype)).sum(0, dtype=torch.float64)
-
-    def uncertainty(self, Q) -> torch.Tensor:
-        return Q.sum(1, dtype=torch.float32)
 
     def tilted(self, P, share, r, index) -> torch.Tensor | None:
         V = P * (1.0 - P)

@@ -8,16 +8,17 @@ import numpy as np
 import torch
 from torch.nn.functional import one_hot
 
-from ...core.certify.torch_hinge import hinge_losses, multipliers
+from ...core.certify.torch_hinge import row_facts
 from ...core.problem.class_losses import CLASS_LOSSES
-from ...core.problem.losses import LOSSES, Hinge
+from ...core.problem.losses import LOSSES
 from ...core.problem.multiclass import summary
 from ...core.problem.problem import Bias, two_class_summary
 from ...core.problem.torch_hinges import HingeOutputs, MaxOutputs, SumOutputs
 from ...core.problem.torch_problem import TorchProblem
-from ...core.rows.torch_rows import Precision
+from ...core.problem.torch_squares import SquaredHingeOutputs, SquaredSumOutputs
 from ...core.solve.contract import Solution
 from ...core.solve.softmax.torch_form import solve_torch
+from ...core.solve.softmax.torch_multipliers import TorchPoint
 from ..fitting import make_monitor, note, warn_unless_reached
 from ..svm.reduced import REDUCTION_NAMES
 from ..svm.two_class import kinds_of
@@ -25,7 +26,12 @@ from ..validation import all_or_nothing, one_of, positive
 from .door import DeviceData, check_device_data, tidy
 from .logistic import present_weights
 
-RULES = {"max": MaxOutputs, "sum": SumOutputs}
+COLUMNS: dict[str, Any] = {"hinge": HingeOutputs, "squared_hinge": SquaredHingeOutputs}
+RULES: dict[tuple[str, str], Any] = {
+    ("max", "hinge"): MaxOutputs,
+    ("sum", "hinge"): SumOutputs,
+    ("sum", "squared_hinge"): SquaredSumOutputs,
+}
 # Multipliers below this share of their cap are none: exponentials do not come to zero.
 LEAST_MULTIPLIER_SHARE = 1e-12
 # What a fit to arrays keeps of every row, and one to tensors may not.
@@ -62,7 +68,6 @@ def check_solver(model) -> None:
     asked = {
         f"solver={model.solver!r}": model.solver != "auto",
         "penalize_bias=True": bool(model.penalize_bias and model.fit_intercept),
-        f"loss={model.loss!r}": model.loss != "hinge",
     }
     for what, meant in asked.items():
         if meant:
@@ -78,22 +83,24 @@ def pose(model, data: DeviceData, C: float) -> TorchProblem:
     bias = Bias.FREE if model.fit_intercept else Bias.NONE
     n, d, k = data.rows.n, data.rows.d, len(data.classes)
     design, C = data.design(bool(bias)), C * data.price
+    margin = LOSSES[model.loss]
+    each = two_class_summary(margin, bias, n, d, False)
     if k == 2:
-        text = two_class_summary(Hinge(), bias, n, d, False)
-        return TorchProblem(design, HingeOutputs(data.codes[:, None] == 1), C, Hinge(), bias, text)
-    if model.multiclass == "pairs":
-        raise ValueError(
-            f"multiclass='pairs' with {k} classes works on NumPy arrays and sparse matrices, got "
-            "torch rows. Use 'max', 'sum' or 'rest'."
-        )
+        outputs = COLUMNS[model.loss](data.codes[:, None] == 1)
+        return TorchProblem(design, outputs, C, margin, bias, each)
     if model.multiclass == "rest":
-        each = two_class_summary(Hinge(), bias, n, d, False)
         text = f"{REDUCTION_NAMES['rest']}: {k} problems, each {each}"
-        T = one_hot(data.codes, k).bool()
-        return TorchProblem(design, HingeOutputs(T), C, Hinge(), bias, text)
-    loss = CLASS_LOSSES[model.multiclass, "hinge"]
-    outputs = RULES[model.multiclass](data.codes, k)
-    return TorchProblem(design, outputs, C, loss, bias, summary(loss, k, bias, n, d))
+        outputs = COLUMNS[model.loss](one_hot(data.codes, k).bool())
+        return TorchProblem(design, outputs, C, margin, bias, text)
+    rule = model.multiclass, model.loss
+    if rule not in RULES:
+        raise ValueError(
+            f"multiclass={rule[0]!r} with loss={rule[1]!r} and {k} classes works on NumPy arrays "
+            "and sparse matrices, got torch rows. Use 'max' with the hinge, 'sum' or 'rest'."
+        )
+    loss = CLASS_LOSSES[rule]
+    text = summary(loss, k, bias, n, d)
+    return TorchProblem(design, RULES[rule](data.codes, k), C, loss, bias, text)
 
 
 def tell(model, data: DeviceData, problem: TorchProblem, solution: Solution) -> None:
@@ -116,19 +123,27 @@ def tell(model, data: DeviceData, problem: TorchProblem, solution: Solution) -> 
 
 def _tell_rows(model, data: DeviceData, problem: TorchProblem, found) -> None:
     """Slacks, and which rows have multipliers; of two classes these themselves."""
-    slack = problem.design.zeros(data.rows.n, problem.outputs.problems)
-    centred = found.b + problem.design.mu @ found.W.T
-    hinge_losses(problem, found.W.T, centred, Precision.EXACT, slack)
-    problem.outputs.margin = found.margin
-    alpha = multipliers(problem, found.V, found.v, found.tilt)
-    cap = problem.price * (1.0 if data.weight is None else data.weight[:, None])
-    alpha[alpha < LEAST_MULTIPLIER_SHARE * cap] = 0.0
-    if data.weight is not None:
-        slack[data.weight == 0.0] = 0.0
-    support = torch.nonzero(alpha.any(1)).flatten()
-    worst, below = slack[support].amax(1), (alpha < cap * (1.0 - 1e-12)).any(1)[support]
-    model.slack_ = data.tell(slack.sum(1))
+    capped = isinstance(found, TorchPoint)
+    weights = place = found.W.T, found.b + problem.design.mu @ found.W.T
+    if capped:
+        problem.outputs.margin, place = found.margin, (found.V, found.v)
+    facts = row_facts(problem, weights, place, found.tilt if capped else None)
+    seen = torch.ones_like(facts.slack) if data.weight is None else data.weight.double()
+    has = (facts.beta > LEAST_MULTIPLIER_SHARE) & (seen > 0)
+    support = torch.nonzero(has).flatten()
+    below = (facts.least < 1.0 - LEAST_MULTIPLIER_SHARE)[support] & capped
+    kinds = kinds_of(facts.worst[support].cpu().numpy(), below.cpu().numpy())
+    model.slack_ = data.tell(facts.slack * (seen > 0))
     model.support_ = support.cpu().numpy() if data.home is None else support.to(data.home)
-    model.support_kind_ = kinds_of(worst.cpu().numpy(), below.cpu().numpy())
+    model.support_kind_ = kinds
     if len(data.classes) == 2:
-        model.alpha_ = data.tell(alpha[:, 0])
+        alpha = problem.price * seen * facts.beta * has
+        model.alpha_ = data.tell(alpha if capped or not problem.bias else _levelled(alpha, data))
+
+
+def _levelled(alpha: torch.Tensor, data: DeviceData) -> torch.Tensor:
+    """Multipliers without a cap, those of one class made longer and of the other shorter, so that
+    both add up to as much."""
+    assert data.codes is not None
+    sign = 2.0 * data.codes.eq(1).double() - 1.0
+    return alpha * (1.0 - sign * (sign @ alpha) / alpha.sum().clamp_min(1e-300))

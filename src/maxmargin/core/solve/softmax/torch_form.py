@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from typing import Any
 
-from ...problem.class_losses import MaxHinge, Softmax, SumHinge
-from ...problem.losses import Hinge, Logistic
-from ...problem.torch_hinges import Hinges
+from ...problem.class_losses import MaxHinge, Softmax, SumHinge, SumSquaredHinge
+from ...problem.losses import Hinge, Logistic, SquaredHinge
 from ...problem.torch_problem import TorchProblem
-from ..contract import Ending, Form, Monitor, Proved, Solution, serves
+from ..contract import Ending, Form, Monitor, Proved, Solution, can_solve, serves
 from ..driver import drive
 from .torch_multipliers import TorchMultipliers
 from .torch_newton import TorchNewton, TorchPath
 
 
-@serves(Softmax, Logistic)
+@serves(Softmax, Logistic, SquaredHinge, SumSquaredHinge)
 def newton_cg(problem: TorchProblem, monitor: Monitor, start, path: TorchPath):
     return TorchNewton(problem, monitor, path).run(start)
 
@@ -38,7 +38,8 @@ class TorchForm(Form):
     def plan(self, problem: TorchProblem) -> tuple[str, str]:
         rows = problem.design.rows
         name, how = "newton", "Newton steps by conjugate gradients"
-        if isinstance(problem.outputs, Hinges):
+        kind: Any = type(problem.loss)
+        if can_solve(multipliers, kind):
             name, how = "multipliers", "the exponential method of multipliers"
         return name, f"{rows.dtype} rows on {rows.device}: {how}"
 

@@ -167,7 +167,7 @@ class TorchMultipliers(TorchNewton):
     def prove(self, at: Place) -> tuple[Proved, torch.Tensor]:
         """The proof at a place that was evaluated exactly, and every problem's relative gap."""
         W, b = self.weights(at)
-        uncertain = uncertain_rows(self.problem, self._uncertainty())
+        uncertain = uncertain_rows(self.problem, self.Q)
         whole, proofs, tilt = prove_hinges(self.problem, (W, b), (at.W, at.b), at.sums, uncertain)
         gaps = torch.tensor([proof.relative_gap for proof in proofs], device=W.device)
         bias = b - self.design.mu @ W  # of rows as they are, not centred

@@ -139,17 +139,13 @@ class TorchNewton:
 
     def prove(self, at: Place) -> tuple[Proved, torch.Tensor]:
         """The proof at a place that was evaluated exactly, and every problem's relative gap."""
-        uncertain = uncertain_rows(self.problem, self._uncertainty())
+        uncertain = uncertain_rows(self.problem, self.Q)
         found = balance(self.problem, at.W, at.b, at.sums, uncertain)
         proofs = certificates(self.problem, at.W, at.b, at.sums, found)
         gaps = torch.tensor([proof.relative_gap for proof in proofs], device=at.W.device)
         told = joined(proofs, self.problem)
         bias = at.b - self.design.mu @ at.W  # of rows as they are, not centred
         return Proved(ClassWeights(at.W.T, bias), told, slacks=gaps), gaps
-
-    def _uncertainty(self) -> torch.Tensor:
-        size = self.design.rows.chunk
-        return torch.cat([self.outputs.uncertainty(Q) for Q in self.Q.split(size)])
 
     # --- the search -----------------------------------------------------------------------
 
