@@ -14,6 +14,7 @@ import math
 import numpy as np
 from numba import njit
 
+from ..first_use import plain_at_first
 from ..problem.losses import Hinge, Logistic, SquaredHinge, slope
 from ..problem.problem import Problem
 from ..rule import otherwise, rule, verb
@@ -62,6 +63,7 @@ def middle_bias(f: np.ndarray, y: np.ndarray, c: np.ndarray) -> float:
     return -0.5 * float(f[alive & (y > 0)].min() + f[alive & (y < 0)].max())
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _hinge_bias(f, y, c, guess):
     """A weighted order statistic of the breakpoints y_i − f_i, by partitioning."""
@@ -121,11 +123,13 @@ def _hinge_bias(f, y, c, guess):
     return left
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _median_of_three(a, b, c):
     return max(min(a, b), min(max(a, b), c))
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _squared_hinge_bias(f, y, c, guess):
     """Newton's method on the piecewise linear derivative, inside a shrinking bracket."""

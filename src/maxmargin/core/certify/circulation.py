@@ -16,6 +16,7 @@ from numba import njit
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, cg
 
+from ..first_use import plain_at_first
 from ..problem.class_losses import hinge_rates
 from ..problem.multiclass import MulticlassProblem
 from .multiclass import residual
@@ -121,6 +122,7 @@ def _caps(problem: MulticlassProblem) -> tuple[np.ndarray, np.ndarray]:
     return each, total
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _snap(beta, cap_each, cap_all):
     """Put multipliers on the limits that they miss by rounding (float32 solvers) only."""
@@ -135,6 +137,7 @@ def _snap(beta, cap_each, cap_all):
                 beta[i, c] *= cap_all[i] / total
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _into_domain(beta, cap_each, cap_all):
     for i in range(beta.shape[0]):
@@ -148,6 +151,7 @@ def _into_domain(beta, cap_each, cap_all):
                 beta[i, c] *= shrink
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _weights(own, row, cap_each, cap_all, w):
     """How freely each class of a row can move; ``w[own]`` tells whether their sum can.
@@ -168,6 +172,7 @@ def _weights(own, row, cap_each, cap_all, w):
     return sum_w
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _room(y, beta, cap_each, cap_all, laplacian):
     """The Laplacian of the graph along whose edges free multipliers can be moved.
@@ -196,6 +201,7 @@ def _room(y, beta, cap_each, cap_all, laplacian):
                         laplacian[c, e] -= w[c] * w[e] / sum_w
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _move(y, beta, cap_each, cap_all, potential):
     """Move free multipliers down the potential: Σ_i α_i changes by −Laplacian · potential."""
@@ -237,6 +243,7 @@ def balancing_factors(flow: np.ndarray) -> np.ndarray:
     return np.where(inside, np.exp(u[:, None] - u[None, :]), 0.0)
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _add_flow(y, beta, flow):
     for i in range(beta.shape[0]):
@@ -244,6 +251,7 @@ def _add_flow(y, beta, flow):
             flow[y[i], c] += beta[i, c]
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _scale(y, beta, factor, cap_each, cap_all):
     """Scale in place; returns by how much some row is now beyond its cap."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..first_use import plain_at_first
 from ..problem.class_losses import boxed_classes, one_slack
 from ..problem.multiclass import MulticlassProblem
 from ..rows.class_products import score_chunks
@@ -53,6 +54,7 @@ def middle_of(bounds: np.ndarray, b: np.ndarray) -> np.ndarray:
     return (bounds - bounds.T).sum(axis=0) / (2.0 * len(b))
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _bounds_of_max(f, c, y, beta, hinge, bounds):
     """Classes with β > 0 attain the row's slack: none while T < c, T/(2c) when squared."""
@@ -81,6 +83,7 @@ def _bounds_of_max(f, c, y, beta, hinge, bounds):
                     bounds[j, guilty] = min(bounds[j, guilty], f[i, j] - f[i, guilty])
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _bounds_of_sum(f, c, y, beta, hinge, bounds):
     """Every pair by itself: no slack where β = 0, some where β = c, its exact value between."""
@@ -99,6 +102,7 @@ def _bounds_of_sum(f, c, y, beta, hinge, bounds):
                 bounds[j, own] = min(bounds[j, own], -tight)
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _shortest_paths(bounds):
     """[Floyd and Warshall]"""

@@ -13,11 +13,13 @@ from dataclasses import replace
 import numpy as np
 from numba import njit
 
+from ..first_use import plain_at_first
 from ..problem.class_losses import (
     boxed_classes,
     class_conjugate,
     class_value,
     one_slack,
+    slacks_each,
 )
 from ..problem.multiclass import MulticlassProblem
 from ..rows.class_products import class_combine, score_chunks
@@ -218,6 +220,7 @@ def sums_tally(problem: MulticlassProblem, sums, beta: np.ndarray, r, w, apart: 
     return Tally(n, loss, conjugates, mass, r, w, kkt, box, closest, price, rounding)
 
 
+@plain_at_first(when=lambda loss, *_: slacks_each(loss, 2) > 0)
 @njit(cache=True, nogil=True)
 def add_up(loss, c, y, s, beta, hard, each, hinge, size, per_size, per_score, base, sums, out):
     """Add a chunk's sums as ``new_sums`` lists them.
@@ -287,6 +290,7 @@ def add_up(loss, c, y, s, beta, hard, each, hinge, size, per_size, per_score, ba
         _add_violations(c[i], own, s[i], beta[i], total, max(0.0, worst), hard, each, hinge, sums)
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _add_sharply(sums, at, term):
     """One of the first two sums, with what each addition loses seven places on."""
@@ -294,6 +298,7 @@ def _add_sharply(sums, at, term):
     sums[at + 7] += rest
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _add_violations(c, own, s, beta, total, slack, hard, each, hinge, sums):
     """A class with β > 0 must attain the row's slack; slack must be paid for in full.

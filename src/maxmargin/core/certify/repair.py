@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..first_use import plain_at_first
 from ..problem.problem import Problem
 
 # Times that free multipliers are moved: rounding in the first move is mended by the next.
@@ -30,6 +31,7 @@ def repair(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     return out
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def repair_in_place(alpha, cap, y, balance):
     """All passes in one call; ``repair_parts`` asks for the same, one by one."""
@@ -51,6 +53,7 @@ def repair_in_place(alpha, cap, y, balance):
     lighten(alpha, y, heavy, min(plus, minus) / max(plus, minus))
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def shift(alpha, cap, y, step):
     """Into the box, the free ones moved by −y step; Σαy, Σ₊α, Σ₋α and how many are free now."""
@@ -69,6 +72,7 @@ def shift(alpha, cap, y, step):
     return r, plus, minus, free
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def freedom(alpha, cap, y, heavy, left):
     """How far from its bounds the freest multiplier is that can bear what is left; −1: none can.
@@ -83,6 +87,7 @@ def freedom(alpha, cap, y, heavy, left):
     return freest
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def bear(alpha, cap, y, heavy, left, freest, load):
     """The first multiplier that is that free takes ``load`` of what is left; the rest stay."""
@@ -93,6 +98,7 @@ def bear(alpha, cap, y, heavy, left, freest, load):
             return
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def lighten(alpha, y, heavy, factor):
     """Scale the multipliers of the heavier class."""

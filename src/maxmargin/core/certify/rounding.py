@@ -32,6 +32,7 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
+from ..first_use import plain_at_first
 from ..rows.twofold import SMALLEST, UNIT
 
 # Bounds are themselves computed in float64: they are made longer by more than that can lose.
@@ -80,6 +81,7 @@ def gamma(n: float) -> float:
     return n * UNIT / (1.0 - n * UNIT) if n * UNIT < 0.5 else np.inf
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def length_above(w):
     """‖w‖, or a little more, whatever the scale of w; of a matrix that of all its entries."""
@@ -98,7 +100,8 @@ def length_above(w):
     return scale * math.sqrt(total * (1.0 + (w.size + 4) * UNIT) + w.size * SMALLEST) * SPARE
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@plain_at_first
+@njit(cache=True, nogil=True)
 def squared_norms(w, v):
     """‖w‖², ‖v‖², ‖w − v‖, and whether there is anything in w and in v."""
     square, other, apart = 0.0, 0.0, 0.0

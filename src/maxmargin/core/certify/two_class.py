@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numba import njit
 
+from ..first_use import plain_at_first
 from ..problem.losses import bend, conjugate, kink, largest, slope, value
 from ..problem.problem import Problem
 from ..rows.rows import DenseRows, anchor, combine, scores, terms_of
@@ -113,6 +114,12 @@ def from_margins(problem: Problem, margins: np.ndarray) -> np.ndarray:
     return _from_margins(problem.loss, problem.c, margins)
 
 
+def _quadratic_pieces(loss, *_) -> bool:
+    """Whether a loss and its conjugate are computed without ``exp`` and ``log``."""
+    return not np.isnan(bend(loss))
+
+
+@plain_at_first(when=_quadratic_pieces)
 @njit(cache=True, nogil=True)
 def _from_margins(loss, c, m):
     alpha = np.empty(len(m))
@@ -126,6 +133,7 @@ def losses_of(problem: Problem, margins: np.ndarray) -> np.ndarray:
     return _losses(problem.loss, problem.c, margins)
 
 
+@plain_at_first(when=_quadratic_pieces)
 @njit(cache=True, nogil=True)
 def _losses(loss, c, m):
     out = np.empty(len(m))
@@ -134,6 +142,7 @@ def _losses(loss, c, m):
     return out
 
 
+@plain_at_first(when=_quadratic_pieces)
 @njit(cache=True, nogil=True)
 def sums(loss, c, cap, alpha, y, z, size, per_size, base, lost, at_place, hard, hinge, per_slope):
     """Σ c ℓ(m), Σ c ℓ*(−α/c), Σ α, Σ αy, Σ c by class, worst KKT violation by kind, box violation,

@@ -143,7 +143,8 @@ def _(loss, s, y):
     total = 0.0
     for c in range(s.shape[0]):
         if c != y:
-            total += max(0.0, 1.0 - s[y] + s[c]) ** 2
+            z = max(0.0, 1.0 - s[y] + s[c])
+            total += z * z
     return total
 
 

@@ -17,6 +17,7 @@ from numba import njit, types
 from numba.extending import intrinsic, overload
 from scipy import sparse
 
+from ..first_use import MAX_PLAIN_VALUES
 from ..rule import rule, verb
 
 # Rows converted to float64 at a time when the data are float32: about one L2 cache.
@@ -353,7 +354,11 @@ def lengths(rows: Any) -> np.ndarray:
     """‖x_i‖ of every row, or a little more: what rounding of a sum over the row is bounded by."""
     n, _ = shape(rows)
     out = np.empty(n)
-    if isinstance(rows, DenseRows) and not rows.X.flags.c_contiguous:
+    by_numpy = isinstance(rows, DenseRows) and (
+        rows.X.size <= MAX_PLAIN_VALUES  # little that is worth no compilation
+        or not rows.X.flags.c_contiguous
+    )
+    if by_numpy:
         np.sqrt(sqnorms(rows), out=out)
         out *= LENGTH_SPARE
         out += UNDERFLOW_LENGTH * np.sqrt(rows.X.shape[1])

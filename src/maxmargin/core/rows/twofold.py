@@ -18,6 +18,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
+from ..first_use import plain_at_first
 from ..rule import rule, verb
 from .rows import DenseRows, PairRows, SparseRows, entries, shape
 
@@ -45,6 +46,7 @@ def _fused(a, b, c):
     return lambda a, b, c: _fma(a, b, c)  # type: ignore[call-arg]
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def two_sum(a, b):
     """fl(a + b) and what it lacks.  [Knuth]"""

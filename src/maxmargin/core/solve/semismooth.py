@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from ..rule import verb
+from ..first_use import plain_at_first
+from ..rule import otherwise, verb
 from .contract import Monitor
 
 # A line search ends when the slope has fallen to this share of what it was.
@@ -94,6 +95,17 @@ def slope_along(line, t):
     """Derivative and second derivative of the losses t along a line, without the norm's share."""
 
 
+@verb
+def in_order(line):
+    """Whether sums along a line are added up in order, as plain Python would."""
+
+
+@otherwise(in_order)
+def _(line):
+    return False
+
+
+@plain_at_first(when=lambda line, *_: in_order(line))
 @njit(cache=True, nogil=True, error_model="numpy")
 def exact_step(line, start, slope0, curvature0):
     """The root of the increasing, piecewise linear derivative along a line.

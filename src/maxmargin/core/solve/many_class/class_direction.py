@@ -29,6 +29,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
+from ...first_use import plain_at_first
 from ..two_class.direction import scaled_factor, solve_scaled
 
 MAX_DIRECT_UNKNOWNS = 2500
@@ -189,6 +190,7 @@ def _together(group, lent: float) -> np.ndarray:
     return same * (lent / same.sum(axis=0))
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _groups(trades, k):
     """A number for each class, the same for classes that a chain of rows connects."""
@@ -204,6 +206,17 @@ def _groups(trades, k):
     return group
 
 
+@plain_at_first
+@njit(cache=True, nogil=True)
+def _total(u, first, stop):
+    """Σu, one after the other."""
+    total = 0.0
+    for a in range(first, stop):
+        total += u[a]
+    return total
+
+
+@plain_at_first
 @njit(cache=True, nogil=True, error_model="numpy")
 def _factors(trades, k):
     """f of every row's M = Σ f fᵀ, as rows over the classes, and whose they are.
@@ -217,7 +230,7 @@ def _factors(trades, k):
     at = 0
     for t in range(trades.row.shape[0]):
         first, last = start[t], start[t + 1] - 1
-        norm = np.sqrt(u[first : last + 1].sum())
+        norm = np.sqrt(_total(u, first, last + 1))
         end = np.sqrt(u[last]) / norm + 1.0
         for a in range(first, last):
             owner[at] = t
@@ -230,6 +243,7 @@ def _factors(trades, k):
     return owner, F
 
 
+@plain_at_first
 @njit(cache=True, nogil=True, error_model="numpy")
 def _pairs(trades, k):
     """For every pair of classes (low ≤ high) the rows that both compete for, and M's entry.
@@ -247,7 +261,7 @@ def _pairs(trades, k):
     place = first[:-1].copy()
     index, weight = np.empty(first[-1], dtype=np.int64), np.empty(first[-1])
     for t in range(trades.row.shape[0]):
-        total = u[start[t] : start[t + 1]].sum()
+        total = _total(u, start[t], start[t + 1])
         for a in range(start[t], start[t + 1]):
             for b in range(a, start[t + 1]):
                 pair = who[a] * k + who[b]
@@ -257,6 +271,7 @@ def _pairs(trades, k):
     return first, index, weight
 
 
+@plain_at_first
 @njit(cache=True, nogil=True, error_model="numpy")
 def _trade(trades, S):
     """Replace row t of S, the scores of row ``row[t]``, by M times it."""

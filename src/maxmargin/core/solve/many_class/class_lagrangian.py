@@ -19,14 +19,17 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from ...first_use import plain_at_first
 from ...rule import rule
 from ..contract import Monitor
-from ..semismooth import PiecewiseQuadratic, Terms, exact_step, slope_along
+from ..semismooth import PiecewiseQuadratic, Terms, exact_step, in_order, slope_along
 from ..semismooth import minimise as newton_steps
 from .class_direction import Trades, class_direction
-from .row_subproblem import share
+from .row_subproblem import MAX_ORDERED_CLASSES, share
 
 MAX_INNER_STEPS = 60
+# A mark of the piece has so many bits: a million times it is still an integer of 64.
+MARK_BITS = 2**42 - 1
 
 
 class ClassRows(NamedTuple):
@@ -101,6 +104,12 @@ class _SmoothedClassHinge(PiecewiseQuadratic):
         self.S = self.rows.Z @ self.V.T
 
 
+def _added_in_order(limit, A, S, *_) -> bool:
+    """Whether ``share`` adds up as plain Python does."""
+    return S.shape[1] <= MAX_ORDERED_CLASSES
+
+
+@plain_at_first(when=_added_in_order)
 @njit(cache=True, nogil=True, error_model="numpy")
 def _answer(limit, A, S, y, B0, B, theta, own):
     """Fill B, θ (a guess before) and ``own``; return Σ(cℓ + cℓ* − β·z), Σcℓ and the piece."""
@@ -131,9 +140,9 @@ def _answer(limit, A, S, y, B0, B, theta, own):
                     earned += beta * slack
                     charge += 0.5 * row[1] * beta * beta
                     if beta < row[0]:
-                        mark = mark * 1000003 ^ (i * k + c)
+                        mark = (mark * 1_000_003 ^ (i * k + c)) & MARK_BITS
         if T > 0.0 and own[i]:
-            mark = mark * 1000003 ^ (i * k + z)
+            mark = (mark * 1_000_003 ^ (i * k + z)) & MARK_BITS
         B[i, z] = -T
         price = _price(row, worst, total, squares)
         loss += price
@@ -141,6 +150,7 @@ def _answer(limit, A, S, y, B0, B, theta, own):
     return complementarity, loss, mark
 
 
+@plain_at_first
 @njit(cache=True, nogil=True, error_model="numpy")
 def _price(row, worst, total, squares):
     """c ℓ, by the only limit of the row that bites: a resistance is 1/(2c)."""
@@ -152,6 +162,7 @@ def _price(row, worst, total, squares):
     return 0.5 * worst * worst / all_ if all_ > 0.0 else 0.5 * squares / each
 
 
+@plain_at_first
 @njit(cache=True, nogil=True, error_model="numpy")
 def _traders(limit, A, y, B, own):
     """The rows that two classes or more compete for, these classes, and their u."""
@@ -194,11 +205,17 @@ class ClassLine(NamedTuple):
     theta: np.ndarray
 
 
+@rule(in_order, ClassLine)
+def _(line):
+    return _added_in_order(*line)
+
+
 @rule(slope_along, ClassLine)
 def _(line, t):
     return class_slope(line.limit, line.A, line.S, line.dS, line.y, line.B0, line.theta, t)
 
 
+@plain_at_first(when=_added_in_order)
 @njit(cache=True, nogil=True, error_model="numpy")
 def class_slope(limit, A, S, dS, y, B0, theta, t):
     """Derivative and second derivative at S + t dS along dS, without the norm's share."""

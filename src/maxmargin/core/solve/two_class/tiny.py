@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ...first_use import plain_at_first
 from ...problem.losses import Hinge, SquaredHinge, boxed
 from ...problem.problem import Problem
 from ...rows.rows import dense
@@ -56,6 +57,7 @@ def tiny(problem: Problem, monitor: Monitor, start: Point | None = None) -> tupl
     return Point(w[:d].copy(), b, alpha), Ending.REACHED if reached else Ending.STALLED
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _solve(Z, y, c, D, squared):
     """Outer loop.  Returns w̃, the multipliers, primal and dual, and Newton steps taken."""
@@ -98,6 +100,7 @@ def _solve(Z, y, c, D, squared):
     return best_w, best_a, best_primal, best_dual, steps
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _minimise(Z, y, a, sigma, cap, D, precision, w, z, a_hat, free):
     """Newton steps with exact line search until the gradient is small against w̃."""
@@ -157,6 +160,7 @@ def _minimise(Z, y, a, sigma, cap, D, precision, w, z, a_hat, free):
     return MAX_INNER_STEPS
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _newton_step(Z, sigma, free, count, D, g, H, step):
     """Solve (D + Σ σ x̃ x̃ᵀ) step = −g by a Cholesky factor with unit-scaled diagonal."""
@@ -206,6 +210,7 @@ def _newton_step(Z, sigma, free, count, D, g, H, step):
         step[j] *= scaled[j]
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _line_search(z, dz, a, sigma, cap, quad1, quad2):
     """The root of the increasing, piecewise linear derivative along the step."""
@@ -241,6 +246,7 @@ def _line_search(z, dz, a, sigma, cap, quad1, quad2):
     return t
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _bounds(Z, y, c, D, squared, w, z, a):
     """Primal and dual values; a free bias's dual after scaling the heavier class to Σay = 0."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ...first_use import plain_at_first
 from ...problem.losses import bend
 from ...problem.problem import Problem
 from ...rows.rows import dense
@@ -78,6 +79,7 @@ def _signed_points(problem: Problem, index) -> np.ndarray:
     return A
 
 
+@plain_at_first
 @njit(cache=True, nogil=True)
 def _independent(A) -> bool:
     """Gram–Schmidt: whether every row has a part of its own."""
