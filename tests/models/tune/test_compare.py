@@ -15,6 +15,7 @@ from maxmargin.app.workflow.plan import Plan
 from maxmargin.models.registry import METHODS, Shape
 from maxmargin.models.tune.candidates import make
 from maxmargin.models.tune.comparison import p_value
+from maxmargin.models.tune.scoring import constant_score
 
 X, Y = load_iris(return_X_y=True)
 
@@ -47,6 +48,16 @@ def test_methods_are_ranked_by_the_score_asked_for_and_choose_their_C_by_it():
     ranked = [row["balanced_accuracy"] for row in found.rows]
     assert ranked == sorted(ranked, reverse=True)
     assert "balanced accuracy" in found.recommendation
+
+
+def test_methods_no_better_than_one_answer_are_not_recommended():
+    y = np.arange(60) % 3 == 0
+    found = compare(np.random.default_rng(0).standard_normal((60, 2)), y, ["fisher"], cv=3)
+    assert found.constant == pytest.approx(2 / 3)
+    assert (found.best["accuracy"] <= 2 / 3) == found.recommendation.startswith("No method is")
+    assert found.recommendation.startswith("No method is better than always giving the commonest")
+    assert constant_score("balanced_accuracy", y) == 0.5
+    assert constant_score("roc_auc", y) is None
 
 
 def test_a_change_of_basis_is_recommended_where_it_is_needed():

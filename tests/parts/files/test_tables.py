@@ -110,6 +110,20 @@ def test_names_are_left_out_unless_insisted_upon():
     assert set(learn_table(constant, ["a", "b", "c"], Choices()).left_out) == {"a", "b"}
 
 
+def test_names_that_come_back_are_levels():
+    cars = [f"model {i % 40}" if i % 4 == 0 else f"own {i}" for i in range(200)]
+    table = pa.table({"car": cars, "x": np.arange(200.0)})
+    learned = learn_table(table, ["car", "x"], Choices())
+    assert learned.preparation.names()[:2] == ["car=model 0", "car=model 12"]
+    assert learned.preparation.width == 10 + 1
+    (said,) = learned.sentences()
+    assert "160 different values in 200 rows, the 10 that occur more than once" in said
+    assert "--text car" in said
+    assert "--drop car" in said
+    few = pa.table({"car": [*cars[:20], *(f"own {i}" for i in range(180))], "x": np.arange(200.0)})
+    assert "car" in learn_table(few, ["car", "x"], Choices()).left_out
+
+
 def test_frames_of_polars_and_pandas(tmp_path, monkeypatch):
     from maxmargin.app.workflow.fit import fit_table
     from maxmargin.app.workflow.plan import Plan

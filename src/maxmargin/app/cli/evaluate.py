@@ -26,12 +26,12 @@ def evaluate(
     from rich.console import Console
     from rich.table import Table
 
+    from ...models.calibration.verdict import by_table
     from ...parts.files.columns import UnexpectedValues
     from ...parts.files.model import with_columns
     from ...parts.files.training import read_like
     from ..store.files import load
     from ..workflow.judge import confusion, count_errors, log_loss, mean_costs
-    from ..workflow.verdict import by_table
     from .show import show_verdict
 
     fitted = with_columns(load(model))

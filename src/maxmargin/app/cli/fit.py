@@ -70,7 +70,7 @@ def fit(
     scale: Scale = True,
     weights: Weights = None,
     format: Format = None,
-    method: Method = "svm",
+    method: Method = "auto",
     C: Price = None,
     tune: Tune = True,
     folds: Folds = 5,

@@ -109,7 +109,14 @@ Format = Annotated[
     ),
 ]
 Method = Annotated[
-    str, typer.Option("--method", "-m", help=f"{', '.join(METHODS)}.", rich_help_panel=CHOICE_PANEL)
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        help=f"{', '.join(METHODS)}; auto: svm, or logistic where svm misses most of a class "
+        "and the folds say that it is better.",
+        rich_help_panel=CHOICE_PANEL,
+    ),
 ]
 Price = Annotated[
     float | None,

@@ -95,7 +95,7 @@ def _class_table(verdict) -> Table:
 
 
 def _tries(fitted) -> list[str]:
-    from ..workflow.verdict import advice
+    from ...models.calibration.verdict import advice
 
     parameters = fitted.model.model.get_params(deep=False)
     if fitted.verdict.status == "unknown":

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.solve.threads import one_blas_thread
+from ...models.calibration.verdict import BETTER, NO_BETTER, UNKNOWN, advice
 from ...parts.files.columns import Text
 from ..workflow.fit import Fitted
 from ..workflow.judge import HELD_OUT
 from ..workflow.tuning import Tuning
-from ..workflow.verdict import BETTER, NO_BETTER, UNKNOWN, advice
 from . import pictures
 from .data import MAX_LISTED_CLASSES, fitted_data
 from .effects import effects

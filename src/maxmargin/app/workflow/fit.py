@@ -11,6 +11,7 @@ import numpy as np
 
 from ... import __version__
 from ...models.calibration.error_estimate import ErrorEstimate
+from ...models.calibration.verdict import Verdict, by_error, by_table, by_training_rows
 from ...models.compiling import compile_seconds
 from ...models.deadline import OutOfTimeError, deadline
 from ...parts.files.columns import UnexpectedValues
@@ -20,10 +21,10 @@ from ...parts.files.preparation import Choices
 from ...parts.files.training import Labelled
 from .budget import work_within
 from .judge import Errors, LeftOutErrors, judge
+from .method import choose
 from .plan import Plan
 from .rows import MemoryRows, TrainingRows, counted_classes
-from .tuning import Tuning, tune
-from .verdict import Verdict, by_error, by_table, by_training_rows
+from .tuning import Tuning
 
 # Of a budget, what choosing C may take; the rest is for the final fit and its proof.
 FOLDS_SHARE = 0.7
@@ -38,6 +39,7 @@ class Fitted:
     """The model, the rows it was trained on, and what there is to tell.
 
     ``left_out`` is what the training rows tell of new ones, ``test`` the errors on others.
+    ``method`` is the one that was fitted, where the plan left it open.
     Of a stream ``data`` and ``X`` are some of the rows, drawn at random; ``missing`` values of a
     column and the range of ``weights`` are of all rows.
     """
@@ -54,6 +56,7 @@ class Fitted:
     notes: list[str] = field(default_factory=list)
     missing: dict[str, int] = field(default_factory=dict)
     weights: tuple[float, float] | None = None
+    method: str = ""
 
     @property
     def expected(self) -> ErrorEstimate | None:
@@ -144,9 +147,7 @@ def fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
     compiled = compile_seconds()
     result = _fit_in_time(rows, plan, began)
     result.seconds["compile"] = compile_seconds() - compiled
-    result.model.summary.update(
-        summary_of(result, plan.resolved.name, rows.classes()) | rows.summary()
-    )
+    result.model.summary.update(summary_of(result, result.method, rows.classes()) | rows.summary())
     result.model.summary["verdict"] = result.verdict.to_dict()
     return result
 
@@ -183,7 +184,7 @@ def _fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
         C = 1.0
         if plan.tune:
             some = rows.tuning_rows(plan.seed)
-            tuning, estimator, warned = tune(plan, plan.parameters(left()), some)
+            plan, tuning, estimator, warned = choose(plan, some, left)
             C = 1.0 if tuning is None else tuning.C
             notes += warned if rows.whole else [*warned, f"C was chosen on {some.which}"]
     tuned = time.perf_counter()
@@ -196,7 +197,7 @@ def _fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
         rows.data, rows.X, tuning, rows.errors(estimator), rows.left_out(estimator), None,
         is_proved(estimator),
         {"tune": tuned - prepared, "fit": fitted - tuned, "total": fitted - began},
-        notes, rows.missing, rows.weights,
+        notes, rows.missing, rows.weights, plan.resolved.name,
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...models.calibration.calibration import count_pairs
 from ...models.calibration.costs import Costs
 from ...models.calibration.error_estimate import ErrorEstimate, wilson
 from ...models.deadline import time_left
@@ -107,9 +108,15 @@ def left_out(estimator, X, y, weight=None) -> LeftOutErrors:
         exact = _exactly(estimator, X, y, weight)
         if exact is not None:
             return exact
-    said = (known.scores > 0).astype(int) if known.scores.ndim == 1 else known.scores.argmax(axis=1)
-    many = known.classes > MAX_CONFUSION_CLASSES or not known.rows
-    return LeftOutErrors(known.error, None if many else _counts(known.codes, said, known.classes))
+    return LeftOutErrors(known.error, left_out_counts(estimator))
+
+
+def left_out_counts(estimator) -> np.ndarray | None:
+    """By true and predicted class, the answers that calibrated the estimator; None of too many."""
+    known = getattr(estimator, "calibration_", None)
+    if known is None or known.classes > MAX_CONFUSION_CLASSES or not known.rows:
+        return None
+    return known.counts()
 
 
 def _exactly(estimator, X, y, weight) -> LeftOutErrors | None:
@@ -126,13 +133,8 @@ def _exactly(estimator, X, y, weight) -> LeftOutErrors | None:
 
 def confusion(predicted: np.ndarray, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """(k, k) counts: the true class by row, the predicted by column."""
-    return _counts(np.searchsorted(classes, y), np.searchsorted(classes, predicted), len(classes))
-
-
-def _counts(true: np.ndarray, said: np.ndarray, k: int) -> np.ndarray:
-    table = np.zeros((k, k), dtype=np.int64)
-    np.add.at(table, (true, said), 1)
-    return table
+    true, said = np.searchsorted(classes, y), np.searchsorted(classes, predicted)
+    return count_pairs(true, said, len(classes))
 
 
 def mean_costs(costs: Costs, estimator, X, y, predicted) -> dict[str, float]:

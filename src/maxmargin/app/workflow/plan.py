@@ -10,6 +10,9 @@ import numpy as np
 
 from ...models.registry import METHODS, RIDGE_ALPHAS, Method
 
+# The SVM, or logistic regression where that is better at classes the SVM misses: method.py.
+AUTO = "auto"
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -32,11 +35,14 @@ class Plan:
 
     @cached_property
     def resolved(self) -> Method:
-        """The method asked for, of the registry; what cannot be is refused.  ``--kernel`` alone
-        asks for the kernel machine."""
-        name = "kernel-svm" if self.kernel is not None and self.method == "svm" else self.method
+        """The method asked for, of the registry, the SVM where it is ours to choose; what cannot
+        be is refused.  ``--kernel`` alone asks for the kernel machine."""
+        name = "svm" if self.method == AUTO else self.method
         if name not in METHODS:
-            raise ValueError(f"--method must be one of {', '.join(METHODS)}, got {name!r}.")
+            known = ", ".join((*METHODS, AUTO))
+            raise ValueError(f"--method must be one of {known}, got {name!r}.")
+        if self.kernel is not None and name == "svm":
+            name = "kernel-svm"
         method = METHODS[name]
         if self.kernel is not None and not method.kernel:
             raise ValueError(f"--kernel goes with the kernel methods, not with --method {name}.")

@@ -39,6 +39,12 @@ class Calibration:
     def classes(self) -> int:
         return len(self.offset)
 
+    def counts(self) -> np.ndarray:
+        """(k, k): how many rows of each class were taken for which."""
+        two = self.scores.ndim == 1
+        said = (self.scores > 0).astype(int) if two else self.scores.argmax(axis=1)
+        return count_pairs(self.codes, said, self.classes)
+
     def probabilities(self, S: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """(n, k), in which the most probable label is the one predicted."""
         return agree(apply_map(S, self.slope, self.offset), predicted)
@@ -89,6 +95,13 @@ class Calibration:
         P = apply_map(S, self.slope, self.offset)
         tiny = np.finfo(float).tiny
         return np.log(np.maximum(P, tiny)) - np.log(np.maximum(1.0 - P, tiny))
+
+
+def count_pairs(true: np.ndarray, said: np.ndarray, k: int) -> np.ndarray:
+    """(k, k) counts: the true class by row, the predicted by column."""
+    table = np.zeros((k, k), dtype=np.int64)
+    np.add.at(table, (true, said), 1)
+    return table
 
 
 def learn(

@@ -27,7 +27,7 @@ from ..separate import separability
 from ..validation import EstimatorStandIn, check_training, positive
 from .candidates import CANDIDATE_BASES, CandidateBasis, chosen, make, pipeline
 from .comparison import Comparison, Record, name_of, rank
-from .scoring import accuracy, in_words, name_of_score, scorer_of
+from .scoring import accuracy, constant_score, in_words, name_of_score, scorer_of
 
 # Values up to which separability is decided.
 MAX_SEPARABILITY_VALUES = 2e6
@@ -218,6 +218,7 @@ class Comparing:
         result.interrupted = not self.whole
         if not done:
             raise ValueError("Nothing could be compared: " + " ".join(result.skipped))
+        result.constant = constant_score(self.score, self.y)
         rank(result, done, self.splits, len(self.y))
         if self.whole:
             _add_separability(result, self.X, self.y, self.bases, self.shape)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
+from ..notebook import paragraph, scores_svg
 from .records import as_frame, as_html, as_text
 from .scoring import in_words
 
@@ -23,7 +24,8 @@ class Comparison:
 
     Best is the row with the highest ``score``, which names a column: the accuracy unless another
     was asked for.  ``p_value`` is that of the difference to the best row; ``folds`` holds the score
-    of every fold, in the same order as ``rows``.
+    of every fold, in the same order as ``rows``; ``constant`` is the score of always giving the
+    commonest answer, where that is known.
     """
 
     rows: list[Record] = field(default_factory=list)
@@ -31,6 +33,7 @@ class Comparison:
     skipped: list[str] = field(default_factory=list)
     interrupted: bool = False
     score: str = "accuracy"
+    constant: float | None = None
 
     @property
     def best(self) -> Record:
@@ -59,6 +62,11 @@ class Comparison:
         name = name_of(row)
         reached = f"{in_words(self.score)} {row[self.score]:.3f} ± {row['standard_error']:.3f}"
         text = f"Use {name}: {reached}"
+        if self.constant is not None and best[self.score] <= self.constant:
+            text = (
+                "No method is better than always giving the commonest answer, of which the "
+                f"{in_words(self.score)} is {self.constant:.3f}. The best is {name}: {reached}"
+            )
         if row is best:
             text += ", the highest of all"
         else:
@@ -84,7 +92,16 @@ class Comparison:
         return f"{self.table()}\n\n{self.recommendation}{notes}"
 
     def _repr_html_(self) -> str:
-        return as_html(self.rows, self.recommendation) if self.rows else "nothing compared"
+        if not self.rows:
+            return "nothing compared"
+        score, error = (
+            np.array([row[name] for row in self.rows], dtype=float)
+            for name in (self.score, "standard_error")
+        )
+        names = [name_of(row) for row in self.rows]
+        title = f"{in_words(self.score)} on rows left out"
+        picture = scores_svg(names, score, error, f"{title}, with standard errors")
+        return paragraph(self.recommendation) + picture + as_html(self.rows, title)
 
 
 def rank(result: Comparison, done: list, splits, n: int) -> None:

@@ -21,6 +21,7 @@ from sklearn.base import clone, is_classifier
 
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
+from ..notebook import curve_svg, paragraph
 from ..reduction.fit_all import interrupts
 from ..svm.linear_svm import LinearSVM
 from ..validation import check_weights
@@ -96,7 +97,10 @@ class CPath:
         return f"{self.table()}\n{self._notes()}"
 
     def _repr_html_(self) -> str:
-        return as_html(self.rows, self._notes())
+        ends = f"C = {self.Cs[0]:.3g}", f"C = {self.Cs[-1]:.3g}"
+        errors = np.array(self.column("training_error"), dtype=float)
+        picture = curve_svg(self.Cs, errors, "training error", ends)
+        return paragraph(self._notes()) + picture + as_html(self.rows, "the path of C")
 
     def _notes(self) -> str:
         notes = [self.ending]

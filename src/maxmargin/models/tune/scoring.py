@@ -33,5 +33,12 @@ def in_words(score: str) -> str:
     return score.replace("_", " ")
 
 
+def constant_score(score: str, y) -> float | None:
+    """Of always giving the commonest answer, for the scores of which that is plain."""
+    counts = np.unique(y, return_counts=True)[1]
+    plain = {"accuracy": counts.max() / counts.sum(), "balanced_accuracy": 1.0 / len(counts)}
+    return float(plain[score]) if score in plain else None
+
+
 def accuracy(model, X, y, sample_weight=None) -> float:
     return float(np.average(model.predict(X) == np.asarray(y), weights=sample_weight))

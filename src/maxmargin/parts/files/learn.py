@@ -33,6 +33,8 @@ from .row_numbers import RowNumbers
 MAX_DENSE_INDICATORS = 300
 # A column of words with more levels than this, in more than half of the rows, is a name or a text.
 MIN_NAME_LEVELS = 50
+# Names that come back in this share of the rows are levels: models of cars, not number plates.
+MIN_REPEATED_SHARE = 0.2
 MAX_CATEGORY_LEVELS = 10_000
 MAX_TEXT_WORDS = 100_000
 # Of a column that is meant to hold numbers at most this share are words, and some are numbers.
@@ -147,7 +149,7 @@ class LevelColumn:
         self.counts, self.missing, self.too_many = Counter[str](), 0, False
         marks = () if mark is None else dict.fromkeys((mark, ",", *NOTATIONS))
         self.readings = [NumeralColumn(name, each) for each in marks]
-        self.seen, self.mark = 0, mark
+        self.seen, self.mark, self.repeated = 0, mark, ""
 
     def add(self, column: pa.Array) -> None:
         for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
@@ -184,7 +186,10 @@ class LevelColumn:
 
     @property
     def doubt(self) -> str:
-        """What was understood of a column of which nearly all values are numbers."""
+        """What was understood of many names, or of a column of which nearly all are numbers."""
+        return self.repeated or self._number_doubt()
+
+    def _number_doubt(self) -> str:
         if self.notation is not None:
             said = NOTATIONS[self.notation.mark]
             return f"{self.name}: understood as {said} (--category {self.name}: words are meant)"
@@ -222,9 +227,22 @@ class LevelColumn:
         much = len(found) > MIN_NAME_LEVELS and len(found) > rows / 2
         if self.too_many or (much and self.name not in choices.category):
             more = "more than " if self.too_many else ""
-            return f"it has {more}{len(found)} different values in {rows} rows{self.advice}"
+            said = f"it has {more}{len(found)} different values in {rows} rows"
+            found = self._repeated(rows)
+            if not found:
+                return f"{said}{self.advice}"
+            self.repeated = (
+                f"{self.name}: {said}, the {len(found)} that occur more than once are its levels"
+                f"{self.advice.split(',')[0]}, --drop {self.name} leaves it out"
+            )
         shares = np.array([count for _, count in found]) / rows
         return Category(self.name, [word for word, _ in found], shares)
+
+    def _repeated(self, rows: int) -> list[tuple[str, int]]:
+        """Names that come back, if they do so in many rows and are no numbers gone wrong."""
+        found = sorted((word, count) for word, count in self.counts.items() if count > 1)
+        many = sum(count for _, count in found) >= MIN_REPEATED_SHARE * rows
+        return found if many and not self.too_many and not self._number_doubt() else []
 
 
 class TextColumn:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...models.calibration.error_estimate import INTERVAL_QUANTILE, ErrorEstimate
+from .error_estimate import INTERVAL_QUANTILE, ErrorEstimate
 
 BETTER, UNCLEAR, NO_BETTER, UNKNOWN = "better", "unclear", "no better", "unknown"
 # Names of classes that a sentence lists; how many more there are is said.

@@ -5,7 +5,8 @@ import pytest
 
 from maxmargin.app.workflow.fit import fit_table
 from maxmargin.app.workflow.plan import Plan
-from maxmargin.app.workflow.verdict import (
+from maxmargin.models.calibration.error_estimate import counted, wilson
+from maxmargin.models.calibration.verdict import (
     BETTER,
     NO_BETTER,
     UNCLEAR,
@@ -15,7 +16,6 @@ from maxmargin.app.workflow.verdict import (
     by_table,
     by_training_rows,
 )
-from maxmargin.models.calibration.error_estimate import counted, wilson
 from maxmargin.parts.files.preparation import Choices
 from maxmargin.parts.files.training import Labelled
 
