@@ -1,4 +1,6 @@
-"""Probabilities and prediction sets against peers: python -m benchmarks.chances [--splits 20]
+"""Probabilities and prediction sets against peers.
+
+    python -m benchmarks.chances [--splits 20] [--processes 16] [--data FOLDER] [--only ours mapie]
 
 60 data sets (scikit-learn's, generated ones and, with --data, real ones), each split anew into
 training and test rows; LinearSVM(C=1) with probability=True on scaled features, beside
@@ -6,6 +8,10 @@ CalibratedClassifierCV around the same LinearSVM (sigmoid, isotonic), Venn–Abe
 MAPIE's cross-conformal sets (LAC, 5 folds).  Means over the splits of log-loss, Brier score,
 coverage and size of sets at α = 0.1, coverage of the worst class of per-class sets, and process
 time as a multiple of one fit without probabilities, one BLAS thread.
+
+Splits of the same rows, drawn by lot, are independent of each other, so that their spread tells the
+standard error of a mean over them; "below" counts the data sets, and their classes, whose mean is
+below 1 − α − 2 standard errors.  A peer that is not installed is left out, and named.
 """
 
 from __future__ import annotations
@@ -14,7 +20,11 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
@@ -73,11 +83,10 @@ def _bundled() -> Iterator[Case]:
 def _real(folder: Path) -> Iterator[Case]:
     from sklearn.datasets import load_svmlight_file
 
-    for name, path in (
-        ("a9a", "libsvm/a9a/a9a"), ("mushrooms", "libsvm/mushrooms/mushrooms"),
-        ("letter", "libsvm/letter/letter.scale"),
+    for name, file in (
+        ("a9a", "a9a"), ("mushrooms", "mushrooms"), ("letter", "letter.scale"),
     ):  # fmt: skip
-        found = next(iter(sorted((folder / path).parent.glob(Path(path).name + "*"))), None)
+        found = next((path for end in (".gz", "") for path in folder.glob(f"**/{file}{end}")), None)
         if found is not None:
             X, y = load_svmlight_file(str(found))
             some = np.random.default_rng(0).permutation(len(y))[:4000]
@@ -197,16 +206,27 @@ def one_fit(X, y) -> float:
     return time.process_time() - began
 
 
-def judged(case: Case, splits: int, peers: list[str]) -> dict:
-    """Means over the splits of a data set."""
-    told: dict = {name: [] for name in peers}
-    base = []
-    for split in range(splits):
+class Split(NamedTuple):
+    """What every way of calibrating gave, the seconds of one fit, and the rows it had."""
+
+    told: dict[str, dict]
+    base: float
+    rows: int
+
+
+def judged(case: Case, split: int, peers: list[str]) -> Split:
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         data = split_of(case[1], case[2], split)
-        base.append(min(one_fit(*data[:2]) for _ in range(2)))
-        for name in peers:
-            told[name].append(measured(name, *data))
-    return {name: _mean(runs, base) for name, runs in told.items()} | {"rows": len(data[1])}
+        base = min(one_fit(*data[:2]) for _ in range(2))
+        return Split({name: measured(name, *data) for name in peers}, base, len(data[1]))
+
+
+def means(splits: list[Split], peers: list[str]) -> dict:
+    """Means over the splits of a data set."""
+    base = [split.base for split in splits]
+    found = {name: _mean([split.told[name] for split in splits], base) for name in peers}
+    return found | {"rows": splits[0].rows}
 
 
 def _mean(runs: list[dict], base: list[float]) -> dict:
@@ -215,48 +235,100 @@ def _mean(runs: list[dict], base: list[float]) -> dict:
     out["fits"] = float(
         np.median([run["seconds"] / one for run, one in zip(runs, base, strict=True)])
     )
+    if "coverage" in runs[0]:
+        out["below"] = int(_is_below([run["coverage"] for run in runs]))
     if "by_class" in runs[0]:
-        counts = np.sum([run["by_class"] for run in runs], axis=0)
-        out["worst_class"] = float((counts[:, 0] / counts[:, 1]).min())
+        counts = np.array([run["by_class"] for run in runs])
+        out["worst_class"] = float((counts[..., 0].sum(axis=0) / counts[..., 1].sum(axis=0)).min())
+        shares = counts[..., 0] / counts[..., 1]
+        out["classes"] = shares.shape[1]
+        out["classes_below"] = sum(_is_below(share) for share in shares.T)
     return out
+
+
+def _is_below(coverage) -> bool:
+    """Whether a mean over splits is below 1 − α by more than two standard errors."""
+    if len(coverage) < 2:
+        return False
+    error = float(np.std(coverage, ddof=1)) / np.sqrt(len(coverage))
+    return bool(np.mean(coverage) < 1.0 - ALPHA - 2.0 * error)
 
 
 def summary(results: dict, peers: list[str]) -> dict:
-    """Means over data sets, and how many standard errors the coverage lies below 1 − α."""
+    """Means over data sets; of what is counted, sums."""
     out: dict = {}
     for name in peers:
-        keys = results[next(iter(results))][name]
-        out[name] = {key: float(np.mean([r[name][key] for r in results.values()])) for key in keys}
+        out[name] = {}
+        for key in results[next(iter(results))][name]:
+            values = [r[name][key] for r in results.values()]
+            counts = key == "below" or key.startswith("classes")
+            out[name][key] = int(np.sum(values)) if counts else float(np.mean(values))
         out[name]["median_fits"] = float(np.median([r[name]["fits"] for r in results.values()]))
     return out
+
+
+def installed(peers: list[str]) -> list[str]:
+    """Those that can be asked; tells of the others."""
+    needs = {"mapie": "mapie", "venn-abers": "venn_abers"}
+    there = [name for name in peers if name not in needs or find_spec(needs[name])]
+    for name in peers:
+        if name not in there:
+            print(f"{name}: not installed, left out")
+    return there
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=20)
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--data", type=Path, default=None)
     parser.add_argument("--only", nargs="*", default=list(PEERS))
     parser.add_argument("--most", type=int, default=60, help="data sets")
     given = parser.parse_args()
+    peers = installed(given.only)
+    some = list(cases(given.data))[: given.most]
+    judged(some[0], 0, peers)  # compiled once, for all processes
     results: dict = {}
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for place, case in enumerate(cases(given.data)):
-            if place >= given.most:
-                break
-            results[case[0]] = judged(case, given.splits, given.only)
-            _tell(case[0], results[case[0]], given.only)
-            _keep(results, given)
-    means = summary(results, given.only)
-    _tell(f"mean of {len(results)}", means, given.only)
-    _keep(results, given)
+    for name, found in _side_by_side(some, given, peers):
+        results[name] = found
+        _tell(name, found, peers)
+        _keep(results, given.splits, peers)
+    whole = summary(results, peers)
+    _tell(f"mean of {len(results)}", whole, peers)
+    print(_last_line(whole, len(results), given.splits))
 
 
-def _keep(results: dict, given) -> None:
+def _side_by_side(some: list[Case], given, peers: list[str]) -> Iterator[tuple[str, dict]]:
+    """Data sets as they are done, every split a task of its own."""
+    with ProcessPoolExecutor(given.processes, get_context("spawn")) as pool:
+        asked: dict[Future, str] = {}
+        done: dict[str, list[Split]] = {case[0]: [] for case in some}
+        for case in some:
+            for split in range(given.splits):
+                asked[pool.submit(judged, case, split, peers)] = case[0]
+        for each in as_completed(asked):
+            name = asked.pop(each)
+            done[name].append(each.result())
+            if len(done[name]) == given.splits:
+                yield name, means(done.pop(name), peers)
+
+
+def _last_line(whole: dict, data_sets: int, splits: int) -> str:
+    """Coverage against the bar."""
+    sets = [
+        f"{name}: {told['coverage']:.3f} covered, {told['size']:.3f} labels, {told['below']} below"
+        for name, told in whole.items() if "coverage" in told
+    ]  # fmt: skip
+    ours = whole.get("ours", {})
+    per_class = f"of {ours.get('classes', 0)} classes {ours.get('classes_below', 0)} below"
+    return f"{data_sets} data sets × {splits} splits: {'; '.join(sets)}; {per_class}"
+
+
+def _keep(results: dict, splits: int, peers: list[str]) -> None:
     """Write what is known so far."""
-    rows = [{"case": name, "splits": given.splits} | found for name, found in results.items()]
-    mean = {"case": "mean", "splits": given.splits, "data sets": len(rows)}
-    save([mean | summary(results, given.only), *rows], "chances.json")
+    rows = [{"case": name, "splits": splits} | found for name, found in results.items()]
+    mean = {"case": "mean", "splits": splits, "data sets": len(rows)}
+    save([mean | summary(results, peers), *rows], "chances.json")
 
 
 def _tell(title: str, found: dict, peers: list[str]) -> None:

@@ -16,18 +16,23 @@ from ...rows.rows import combine, dense, scores, shape, sqnorms
 from .gaps import line_gaps
 from .tableau import Optimum, Tableau, bordered
 
-# Rows that are looked at to prove a path's end, at most this many for each near row.
-GUARD_ROWS_PER_NEAR = 40
+# Rows that are looked at to prove a path's end, at most this many for each near row; if they do
+# not suffice, all.
+GUARD_ROWS_PER_NEAR = 10
+# Singular values below this share of the largest entry are rounding.
+RANK_TOL = 1e-9
 
 
 class Ends(NamedTuple):
     """Of every path the duality gap at its end, the bias's change, that of its own row's y w·x,
-    and the near row, free there, that ties the bias (−1: none does)."""
+    the near row, free there, that ties the bias (−1: none does), and rows that are not near and
+    have crossed their margin (−1: no more, or not told)."""
 
     gap: np.ndarray
     shift: np.ndarray
     change: np.ndarray
     tie: np.ndarray
+    crossed: np.ndarray
 
 
 class LinearGram:
@@ -53,6 +58,11 @@ class LinearGram:
         scale = float(np.abs(points).max(initial=0.0)) or 1.0
         return np.column_stack([points, scale * self.problem.y[index]])
 
+    def rank(self, index) -> int:
+        """In how many directions rows (x, 1) differ."""
+        points = self.extended(index)
+        return int(np.linalg.matrix_rank(points, tol=RANK_TOL * float(np.abs(points).max())))
+
     def block(self, one, two) -> np.ndarray:
         return self.points(one) @ self.points(two).T
 
@@ -62,7 +72,7 @@ class LinearGram:
         f = scores(self.problem.rows, w) - float(self.mu @ w)
         return replace(here, z=1.0 - self.problem.y * (f + here.b))
 
-    def prepare(self, table: Tableau, order: np.ndarray) -> None:
+    def prepare(self, table: Tableau, order: np.ndarray, again: bool) -> None:
         """R (K, d + 1) such that near rows answer R (y(x − μ), y); the rows nearest by."""
         F, P = table.F, self.points(table.near)
         L = np.zeros((len(table.G), P.shape[1] + 1))
@@ -72,20 +82,21 @@ class LinearGram:
         R = np.column_stack([P, np.zeros(len(P))]) - table.H.T @ L
         R[F] = L[: len(F)]
         self.R = R
-        self.guard = order[: GUARD_ROWS_PER_NEAR * len(table.near)]
+        self.guard = order if again else order[: GUARD_ROWS_PER_NEAR * len(table.near)]
         self.P = self.points(self.guard)
 
-    def answers(self, table: Tableau, rows: np.ndarray) -> np.ndarray:
+    def answers(self, table: Tableau, rows, points) -> np.ndarray:
         """What near rows answer to Δα of ``rows``, with the sign turned: (rows, K)."""
-        return np.column_stack([self.points(rows), self.problem.y[rows]]) @ self.R.T
+        return points @ self.R[:, :-1].T + self.problem.y[rows][:, None] * self.R[:, -1]
 
-    def ends(self, here: Optimum, key, rows, place, pull, alpha) -> Ends:
+    def ends(self, here: Optimum, key, rows, points, place, pull, alpha) -> Ends:
         """``key``: |z|/√(1 + ‖x − μ‖²) of all rows in order; α (lines, K) at the ends."""
         y, c, guard = self.problem.y, self.problem.c, self.guard
-        return Ends(*line_gaps(
+        found = Ends(*line_gaps(
             self.P, y[guard], c[guard], here.z[guard], key, here.alpha[guard],
-            alpha, place, self.points(rows), pull, bool(self.problem.bias),
+            alpha, place, points, pull, bool(self.problem.bias),
         ))  # fmt: skip
+        return found._replace(crossed=np.where(found.crossed < 0, -1, guard[found.crossed]))
 
 
 class KernelGram:
@@ -99,6 +110,14 @@ class KernelGram:
         K *= problem.y
         self.Q = K
 
+    def points(self, index) -> np.ndarray:
+        """Their products with all rows."""
+        return self.Q[index]
+
+    def rank(self, index) -> int:
+        """As if there was no end of features."""
+        return len(self.Q) + 1
+
     def extended(self, index) -> np.ndarray:
         """Rows of Q between these, whose dependence is that of their points."""
         one = self.lengths.max() * self.problem.y[index]
@@ -110,19 +129,19 @@ class KernelGram:
     def with_slacks(self, here: Optimum) -> Optimum:
         return replace(here, z=1.0 - self.Q @ here.alpha - self.problem.y * here.b)
 
-    def prepare(self, table: Tableau, order: np.ndarray) -> None:
+    def prepare(self, table: Tableau, order: np.ndarray, again: bool) -> None:
         """All other values are at hand."""
         self.near = table.near
 
-    def answers(self, table: Tableau, rows: np.ndarray) -> np.ndarray:
+    def answers(self, table: Tableau, rows, points) -> np.ndarray:
         F = table.F
-        Q = self.block(rows, table.near)
+        Q = points[:, table.near]
         T = table.G @ bordered(Q[:, F].T, self.problem.y[rows], bool(self.problem.bias))
         out = Q - T.T @ table.H
         out[:, F] = T[: len(F)].T
         return out
 
-    def ends(self, here: Optimum, key, rows, place, pull, alpha) -> Ends:
+    def ends(self, here: Optimum, key, rows, points, place, pull, alpha) -> Ends:
         """By products with the rows of Q whose multipliers have changed, for all rows."""
         near, line, inside = self.near, np.arange(len(rows)), np.flatnonzero(place >= 0)
         own = inside, place[inside]
@@ -131,7 +150,7 @@ class KernelGram:
         change[own] = 0.0
         moved = np.flatnonzero(change.any(axis=0))
         margins = change[:, moved] @ self.Q[near[moved]]
-        margins -= pull[:, None] * self.Q[rows]
+        margins -= pull[:, None] * points
         told = margins[line, rows]
         room = np.minimum(alpha, c[near] - alpha)
         room[own] = 0.0
@@ -140,7 +159,8 @@ class KernelGram:
         shift = np.where(tie >= 0, y[tied] * (here.z[tied] - margins[line, tied]), 0.0)
         z = np.subtract(here.z, margins, out=margins)
         z -= shift[:, None] * y
-        return Ends(self._gaps(here, rows, alpha, z), shift, told, tie)
+        none = np.full((len(rows), 1), -1)
+        return Ends(self._gaps(here, rows, alpha, z), shift, told, tie, none)
 
     def _gaps(self, here: Optimum, rows, alpha, z) -> np.ndarray:
         """Σ c max(0, z) − αz, of the row itself nothing: term by term, for the sums cancel."""

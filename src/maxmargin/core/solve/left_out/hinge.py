@@ -18,7 +18,7 @@ from ..contract import Point
 from ..threads import one_blas_thread
 from .answer import LeftOutScores
 from .gram import KernelGram, LinearGram
-from .path import Paths, snapped
+from .path import NO_ROWS, Paths, snapped
 from .tableau import Optimum
 
 # How often a lost path is followed again, with more rows and other lots.
@@ -96,18 +96,18 @@ def follow_paths(gram, problem: Problem, joined: Joined, alpha, b: float):
         np.column_stack([joined.which[rows], problem.c[rows]]),
         axis=0, return_index=True, return_inverse=True,
     )  # fmt: skip
-    lost = np.arange(len(each))
+    lost, lacked = np.arange(len(each)), NO_ROWS
     for attempt in range(PATH_ATTEMPTS):
         if not len(lost):
             break
-        paths = Paths(gram, here, attempt) if attempt else paths
+        paths = Paths(gram, here, attempt, lacked) if attempt else paths
         found = paths.leave_out(joined.which[rows[first[lost]]], pull[rows[first[lost]]])
         settled = np.full(len(each), -1)
         settled[lost[found.good]] = np.flatnonzero(found.good)
         mine = settled[same.ravel()]
         some = mine >= 0
         out.settle(rows[some], found.scores[mine[some]], found.tolerance[mine[some]], "path")
-        lost = lost[~found.good]
+        lost, lacked = lost[~found.good], np.union1d(lacked, found.crossed)
     unsettled = np.isin(same.ravel(), lost)
     edge = (problem.c > 0.0) & (left > 0.0) & (np.abs(pull) <= AT_CAP_TOL * problem.c)
     if np.count_nonzero(here.free) > 1:  # another row ties the bias

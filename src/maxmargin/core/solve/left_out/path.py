@@ -27,7 +27,7 @@ from .tableau import Optimum, Tableau, tableau
 # Rows near their margin among which paths are followed: per free row, and at least; of rows on
 # their margin all, if they are no more than the most.
 NEAR_ROWS_PER_FREE, MIN_NEAR_ROWS, MAX_NEAR_ROWS = 3, 150, 6000
-# A lost path is followed again with twice the rows, at most so often.
+# A lost path is followed again with the rows that it crossed, or twice the rows, at most so often.
 MAX_DOUBLINGS = 2
 # A slack below this is that of a row on its margin.
 ON_MARGIN_SLACK = 1e-8
@@ -43,28 +43,37 @@ AT_BOUND_TOL = 1e-9
 MIN_TIE_SHARE = 1e-6
 # A path whose end is proved no better than this, relative to the score, was lost.
 MAX_TOLERANCE = 1e-3
+NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 class Found(NamedTuple):
-    """Scores, their tolerances, and which of them are good."""
+    """Scores, their tolerances, which of them are good, and rows that the others lacked."""
 
     scores: np.ndarray
     tolerance: np.ndarray
     good: np.ndarray
+    crossed: np.ndarray
 
 
 class Paths:
     """All that paths from one optimum have in common."""
 
-    def __init__(self, gram, here: Optimum, attempt: int = 0):
-        self.gram, self.here = gram, here
+    def __init__(self, gram, here: Optimum, attempt: int = 0, lacked: np.ndarray = NO_ROWS):
+        """``lacked``: rows that earlier paths crossed; unless they are known, twice the rows."""
+        self.gram, self.here, self.again = gram, here, attempt > 0
         problem = here.problem
         key = np.where(here.free, -1.0, np.abs(here.z) / np.sqrt(1.0 + gram.lengths**2))
         alive = np.flatnonzero(problem.c > 0.0)
-        self.order = alive[np.argsort(key[alive], kind="stable")]
+        order = alive[np.argsort(key[alive], kind="stable")]
+        count = self._near_count(0 if len(lacked) else attempt)
+        rest = order[count:]
+        more = np.isin(rest, lacked)
+        more &= np.cumsum(more) <= MAX_NEAR_ROWS - count
+        self.near = np.append(order[:count], rest[more])
+        self.order = np.append(self.near, rest[~more])
         self.key = key[self.order]
-        self.near = self.order[: self._near_count(attempt)]
         self.table = tableau(gram, self.near, here.free[self.near])
+        self.rank = gram.rank(self.near)
         self.place = np.full(len(problem.y), -1)
         self.place[self.near] = np.arange(len(self.near))
         edge = MARGIN_NUDGE * MARGIN_NUDGE_GROWTH**attempt
@@ -75,7 +84,7 @@ class Paths:
     def _near_count(self, attempt: int) -> int:
         free = int(np.count_nonzero(self.here.free))
         at = int(np.count_nonzero(np.abs(self.here.z) <= ON_MARGIN_SLACK))
-        count = max(MIN_NEAR_ROWS, NEAR_ROWS_PER_FREE * free, at + 2 * free)
+        count = max(MIN_NEAR_ROWS, NEAR_ROWS_PER_FREE * free, at)
         return max(free, min(MAX_NEAR_ROWS, count * 2 ** min(attempt, MAX_DOUBLINGS)))
 
     def polished(self) -> Optimum:
@@ -85,8 +94,8 @@ class Paths:
         off = np.where((alpha == 0.0) == (z > 0.0), z, 0.0)  # on the wrong side of the margin
         off[F] = z[F]
         rates = off[F] @ A[F] + np.where(self._table.free, 0.0, off)
-        none = np.array([-1])
-        found, events = self._follow(-rates[None], z - off, none, none, np.zeros(1), np.zeros(1))
+        none, zero, moves = np.array([-1]), np.zeros(1), len(near) + 1
+        found, events = self._follow(-rates[None], z - off, none, none, zero, zero, moves)
         if events[0] < 0:
             return here
         moved = here.alpha.copy()
@@ -95,7 +104,7 @@ class Paths:
 
     def leave_out(self, rows: np.ndarray, pull: np.ndarray) -> Found:
         """Rows whose multipliers fall by ``pull``: their scores at the ends of their paths."""
-        self.gram.prepare(self._table, self.order)
+        self.gram.prepare(self._table, self.order, self.again)
         parts = [slice(k, k + BATCH_ROWS) for k in range(0, len(rows), BATCH_ROWS)]
         with one_blas_thread(), ThreadPoolExecutor(cpu_count()) as pool:
             found = list(pool.map(lambda part: self._leave_out(rows[part], pull[part]), parts))
@@ -103,25 +112,28 @@ class Paths:
 
     def _leave_out(self, rows: np.ndarray, pull: np.ndarray) -> Found:
         here, place, free = self.here, self.place[rows], self.here.free[rows]
-        g = np.where(free, 0.0, -pull)[:, None] * self.gram.answers(self._table, rows)
+        points = self.gram.points(rows)
+        g = np.where(free, 0.0, -pull)[:, None] * self.gram.answers(self._table, rows, points)
         size = pull * self.gram.lengths[rows] * float(self.gram.lengths.max())
         skip, pin = np.where(free, -1, place), np.where(free, place, -1)
-        alpha, events = self._follow(g, here.z[self.near], skip, pin, -pull, size)
-        ends = self.gram.ends(here, self.key, rows, place, pull, alpha)
+        alpha, events = self._follow(g, here.z[self.near], skip, pin, -pull, size, self.rank)
+        ends = self.gram.ends(here, self.key, rows, points, place, pull, alpha)
         tolerance = self._tolerance(rows, ends.gap + self.rounding, alpha, ends.tie)
         f = here.problem.y[rows] * (1.0 - here.z[rows] + ends.change) + ends.shift
         good = (events >= 0) & (tolerance <= MAX_TOLERANCE * (1.0 + np.abs(f)))
-        return Found(f, tolerance, good)
+        crossed = np.unique(ends.crossed[~good & (events >= 0)])
+        return Found(f, tolerance, good, crossed[crossed >= 0])
 
-    def _follow(self, g, z, skip, pin, pull, size) -> tuple[np.ndarray, np.ndarray]:
+    def _follow(self, g, z, skip, pin, pull, size, rank) -> tuple[np.ndarray, np.ndarray]:
         """Multipliers of the near rows at the end of every path, and its events."""
         here, near, free = self.here, self.near, self._table.free
         cap = here.problem.cap[near]
         slow = RATE_ROUNDING * np.column_stack([size, np.full(len(g), cap.max(initial=0.0))])
         z = np.where(free, 0.0, z)
         found, events = follow_all(
-            self._table.A, g, free, cap, here.alpha[near], z, self.edge, skip, pin, pull, slow
-        )
+            self._table.A, g, free, cap, here.alpha[near], z, self.edge, skip, pin, pull, slow,
+            rank,
+        )  # fmt: skip
         return np.clip(found, 0.0, cap), events
 
     @property

@@ -25,11 +25,13 @@ RATE_ROUNDING = 1e-9
 PIVOT_ROUNDING = 1e-10
 # Events of one path, and rows exchanged at once, at most.
 MAX_EVENTS, MAX_EXCHANGED = 3000, 200
+# A system is solved if what is left is this share of its largest term; tried so often.
+SOLVED_ROUNDING, MAX_REFINEMENTS = 1e-14, 3
 REORDER = {"reassoc", "contract", "nnan", "ninf"}
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def follow_all(A, G, free, cap, alpha, z, edge, skip, pin, pull, slow):
+def follow_all(A, G, free, cap, alpha, z, edge, skip, pin, pull, slow, rank):
     """Paths of many lines from one point, α and z of K rows; the multipliers (lines, K) at their
     ends, and the events of each: negative where a path was lost.
 
@@ -37,19 +39,21 @@ def follow_all(A, G, free, cap, alpha, z, edge, skip, pin, pull, slow):
     line.  ``skip``: a row without events; ``pin``: a free row whose multiplier is to change by
     ``pull``; −1 for none.  ``edge``: what is added to the slacks on the way, so that no two rows
     meet their margins at once.  ``slow``: rates of slacks, of multipliers that are rounding.
+    ``rank``: with so many free rows, which come first, w and b stand still, and so do all slacks.
     """
     out, events = np.empty(G.shape), np.empty(len(G), np.int64)
     for i in range(len(G)):
         events[i] = _follow(
-            A, G[i], free, cap, alpha, z, edge, skip[i], pin[i], pull[i], slow[i], out[i]
+            A, G[i], free, cap, alpha, z, edge, skip[i], pin[i], pull[i], slow[i], rank, out[i]
         )
     return out, events
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, out):
+def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, rank, out):
     """One path from t = 0 to 1; ``out``: the multipliers there."""
-    K, m, events, rest = len(g), 0, 0, 1.0
+    K, m, events, rest, few = len(g), 0, 0, 1.0, np.count_nonzero(free)
+    now_free = few
     E, where = np.empty(MAX_EXCHANGED, np.int64), np.full(K, -1)
     inverse = np.empty((MAX_EXCHANGED, MAX_EXCHANGED))
     u, rate, steps = np.empty(MAX_EXCHANGED), np.empty(K), np.empty(K)
@@ -59,19 +63,19 @@ def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, out):
         out[j] = alpha[j]
         _watch(j, free[j], out, z[j] + edge[j], cap, slow, x, low, high, least)
     if pin >= 0:
-        m = _enter(A, E, m, where, inverse, pin, work)
+        m = _enter(A, E, m, where, inverse, pin, -g[pin] - pull, u, work)
+        now_free -= 1
     if skip >= 0:
         low[skip], high[skip] = -np.inf, np.inf
     while m >= 0:
-        _held(inverse, g, E, m, pin, pull, work[0], u)
-        _rates(A, g, E, u, m, rate)
+        top = few if now_free >= rank else K
+        _rates(A, g, E, u, m, top, rate)
         if pin >= 0:
             rate[pin] = 0.0
-        step, hit = _first_event(rate, x, low, high, least, rest, steps)
+        step, hit = _first_event(rate, x, low, high, least, rest, E, m, top, steps)
         if hit < 0:
             break
-        for j in range(K):
-            x[j] += step * rate[j]
+        _move(x, rate, step, E, m, top)
         rest -= step
         events += 1
         if events == MAX_EVENTS or m == MAX_EXCHANGED - 1:
@@ -79,16 +83,18 @@ def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, out):
         if free[hit] == (where[hit] < 0):  # a multiplier has met its bound
             out[hit] = cap[hit] if rate[hit] > 0.0 else 0.0
         if where[hit] < 0:
-            m = _enter(A, E, m, where, inverse, hit, work)
+            m = _enter(A, E, m, where, inverse, hit, rate[hit], u, work)
         else:
-            m = _leave(E, m, where, inverse, hit)
+            m = _leave(E, m, where, inverse, hit, u)
         moves = free[hit] == (where[hit] < 0)
+        now_free += 1 if moves else -1
         _watch(hit, moves, out, 0.0, cap, slow, x, low, high, least)
     if m < 0:
         return -1 - events
     if pin >= 0:
         out[pin] = alpha[pin] + pull
-    return events if _together(A, g, free, alpha, z, E, m, where, pin, skip, out) else -1 - events
+    good = _together(A, g, free, alpha, z, E, m, where, inverse, pin, skip, out)
+    return events if good else -1 - events
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -102,54 +108,65 @@ def _watch(j, multiplier, alpha, z, cap, slow, x, low, high, least):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
-def _rates(A, g, E, u, m, rate):
-    """v = −g − Σ u_e A_e, of rows in E u itself; two rows of A at a time."""
-    K = len(g)
-    for j in range(K):
+def _rates(A, g, E, u, m, top, rate):
+    """v = −g − Σ u_e A_e of the first ``top`` rows, of rows in E u itself; four of A at a time."""
+    for j in range(top):
         rate[j] = -g[j]
     e = 0
-    while e + 2 <= m:
-        one, two, a, b = A[E[e]], A[E[e + 1]], u[e], u[e + 1]
-        for j in range(K):
-            rate[j] -= a * one[j] + b * two[j]
-        e += 2
-    if e < m:
+    while e + 4 <= m:
+        one, two, three, four = A[E[e]], A[E[e + 1]], A[E[e + 2]], A[E[e + 3]]
+        a, b, c, d = u[e], u[e + 1], u[e + 2], u[e + 3]
+        for j in range(top):
+            rate[j] -= (a * one[j] + b * two[j]) + (c * three[j] + d * four[j])
+        e += 4
+    while e < m:
         one, a = A[E[e]], u[e]
-        for j in range(K):
+        for j in range(top):
             rate[j] -= a * one[j]
+        e += 1
     for e in range(m):
         rate[E[e]] = u[e]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _first_event(rate, x, low, high, least, rest, steps):
+def _first_event(rate, x, low, high, least, rest, E, m, top, steps):
     """The step to the first bound met, and by which row; −1 where none is met before the end."""
-    for j in range(len(rate)):  # without branches, many rows at a time
-        r = rate[j]
-        step = ((high[j] if r > 0.0 else low[j]) - x[j]) / r
-        steps[j] = step if abs(r) > least[j] else np.inf
+    for j in range(top):  # without branches, many rows at a time
+        steps[j] = _step(rate[j], x[j], low[j], high[j], least[j])
     first, hit = rest, -1
-    for j in range(len(rate)):
+    for j in range(top):
         if steps[j] < first:
             first, hit = steps[j], j
+    for e in range(m):
+        j = E[e]
+        if j >= top:
+            step = _step(rate[j], x[j], low[j], high[j], least[j])
+            if step < first:
+                first, hit = step, j
     return max(first, 0.0), hit
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
-def _held(inverse, g, E, m, pin, pull, asked, u):
-    """u_E = −(A_EE)⁻¹ g_E, with what the pinned row is to do."""
-    for e in range(m):
-        asked[e] = g[E[e]] + (pull if E[e] == pin else 0.0)
-    for e in range(m):
-        total, row = 0.0, inverse[e]
-        for k in range(m):
-            total += row[k] * asked[k]
-        u[e] = -total
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _step(r, x, low, high, least):
+    step = ((high if r > 0.0 else low) - x) / r
+    return step if abs(r) > least else np.inf
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
-def _enter(A, E, m, where, inverse, j, work):
-    """One row more in E, and in the inverse of A_EE; −1 where it is dependent."""
+def _move(x, rate, step, E, m, top):
+    for j in range(top):
+        x[j] += step * rate[j]
+    for e in range(m):
+        if E[e] >= top:
+            x[E[e]] += step * rate[E[e]]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+def _enter(A, E, m, where, inverse, j, rate, u, work):
+    """One row more in E, and in the inverse of A_EE; −1 where it is dependent.
+
+    ``rate``: what the row answers now, and then no more: u follows.
+    """
     column, row, x, y = work[0], work[1], work[2], work[3]
     pivot, size = A[j, j], abs(A[j, j])
     for c in range(m):
@@ -165,38 +182,41 @@ def _enter(A, E, m, where, inverse, j, work):
         pivot -= row[a] * x[a]
     if not abs(pivot) > PIVOT_ROUNDING * size:
         return -1
+    u[m] = rate / pivot
     for a in range(m):
         line, factor = inverse[a], x[a] / pivot
         for c in range(m):
             line[c] += factor * y[c]
         line[m], inverse[m, a] = -factor, -y[a] / pivot
+        u[a] -= x[a] * u[m]
     inverse[m, m] = 1.0 / pivot
     E[m], where[j] = j, m
     return m + 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _leave(E, m, where, inverse, j):
-    """One row less in E; the last takes its place."""
+def _leave(E, m, where, inverse, j, u):
+    """One row less in E, whose u is then zero; the last takes its place."""
     p, last = where[j], m - 1
     pivot = inverse[p, p]
     for a in range(m):
         if a != p:
             factor = inverse[a, p] / pivot
+            u[a] -= factor * u[p]
             for c in range(m):
                 inverse[a, c] -= factor * inverse[p, c]
     for a in range(m):
         inverse[a, p] = inverse[a, last]
     for a in range(m):
         inverse[p, a] = inverse[last, a]
-    E[p] = E[last]
+    E[p], u[p] = E[last], u[last]
     where[E[p]] = p
     where[j] = -1
     return last if pivot != 0.0 else -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
-def _together(A, g, free, alpha, z, E, m, where, pin, skip, out):
+def _together(A, g, free, alpha, z, E, m, where, inverse, pin, skip, out):
     """All exchanges at once: multipliers between their bounds computed afresh, in place."""
     K = len(g)
     total = g.copy()
@@ -211,7 +231,7 @@ def _together(A, g, free, alpha, z, E, m, where, pin, skip, out):
         u[a] = -total[j] - (out[j] - alpha[j] if free[j] else -z[j])
         for c in range(m):
             B[a, c] = A[E[c], j]
-    if m and not _solve(B, u):
+    if m and not (_refine(B, inverse, u) or _solve(B, u)):
         return False
     for e in range(m):
         row = A[E[e]]
@@ -224,6 +244,36 @@ def _together(A, g, free, alpha, z, E, m, where, pin, skip, out):
         if not free[E[e]]:
             out[E[e]] = alpha[E[e]] + u[e]
     return True
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+def _refine(B, inverse, u):
+    """B x = u in place with an inverse that has been updated many times, and what that leaves;
+    whether what is left is rounding."""
+    m = len(u)
+    asked, left, size = u.copy(), u.copy(), 0.0
+    u[:] = 0.0
+    for e in range(m):
+        size = max(size, abs(asked[e]))
+    for _ in range(MAX_REFINEMENTS):
+        for a in range(m):
+            total, line = 0.0, inverse[a]
+            for c in range(m):
+                total += line[c] * left[c]
+            u[a] += total
+        worst = 0.0
+        for a in range(m):
+            total, line, most = 0.0, B[a], 0.0
+            for c in range(m):
+                part = line[c] * u[c]
+                total += part
+                most = max(most, abs(part))
+            left[a] = asked[a] - total
+            worst = max(worst, abs(left[a]) - SOLVED_ROUNDING * most)
+        if worst <= SOLVED_ROUNDING * size:
+            return True
+    u[:] = asked
+    return False
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
