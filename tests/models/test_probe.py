@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from maxmargin import LogisticRegression, load, probe
+from maxmargin import LogisticRegression, load, probe, write_report
 from maxmargin.app.cli.app import app
 from maxmargin.models.probe import few_of_each, held_out, wilson
 
@@ -50,6 +50,17 @@ def test_clip_ends_with_eight_values_a_power_of_ten_around_the_best(embeddings):
     assert found.choice_accuracy[found.Cs == found.C] == best
 
 
+def test_the_report_shows_the_curve_the_interval_and_the_mean_per_class(embeddings, tmp_path):
+    found = probe(*embeddings, "clip", tol=1e-4)
+    text = write_report(found, tmp_path / "probe.html").read_text(encoding="utf-8")
+    for share in (found.accuracy, *found.interval, found.class_accuracy):
+        assert f"{share:.2%}".replace("%", " %") in text
+    assert "<svg" in text
+    assert f"C = {found.C:.4g} is chosen" in text
+    assert text.count("<tr") > len(found.Cs)
+    assert "Proved" in text
+
+
 def test_rows_put_aside_are_a_share_of_every_class():
     y = np.repeat([0, 1, 2], [100, 40, 1])
     keep, aside = held_out(y, 0.1, np.random.default_rng(0))
@@ -76,15 +87,15 @@ def test_command(tmp_path, embeddings):
     np.save(tmp_path / "X.npy", X)
     (tmp_path / "y.txt").write_text("\n".join(y) + "\n")
     names = [str(tmp_path / "X.npy"), str(tmp_path / "y.txt")]
-    model = tmp_path / "probe.maxmargin"
-    done = CliRunner().invoke(
-        app, ["probe", *names, "--protocol", "mteb", "--model", str(model), "--json"]
-    )
+    model, page = tmp_path / "probe.maxmargin", tmp_path / "probe.html"
+    files = ["--model", str(model), "--report", str(page)]
+    done = CliRunner().invoke(app, ["probe", *names, "--protocol", "mteb", *files, "--json"])
     assert done.exit_code == 0, done.output
     told = json.loads(done.stdout)
     assert told["proved"]
     assert len(told["experiments"]) == 10
     assert set(load(model).predict(X)) <= set(y)
+    assert "The experiments" in page.read_text(encoding="utf-8")
 
 
 def test_refusals(embeddings):

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .options import AsJson
-from .run import print_json
+from .options import AsJson, Report
+from .run import command_line, print_json
 
 
 def probe(
@@ -27,25 +27,27 @@ def probe(
     tol: Annotated[float, typer.Option(help="Relative gap of the final fit.")] = 1e-6,
     seed: Annotated[int, typer.Option(help="Of the choice of rows.")] = 0,
     model: Annotated[Path | None, typer.Option(help="Write the final model here.")] = None,
+    report: Report = None,
     as_json: AsJson = False,
 ) -> None:
     """Choose C, refit on all rows, judge on rows that chose nothing; every fit is proved.
 
     maxmargin probe embeddings.npy labels.npy --device cuda
     maxmargin probe train.npy train_y.npy --test-embeddings test.npy --test-labels test_y.npy
+    maxmargin probe embeddings.npy labels.npy --model probe.maxmargin --report probe.html
     """
     from rich.console import Console
     from rich.table import Table
 
     from ...models.probe import probe as run
     from ..store.files import save
-    from .output import check_outputs
+    from .output import check_outputs, write_page
 
     inputs = {
         "the embeddings": embeddings, "the labels": labels,
         "the test embeddings": test_embeddings, "the test labels": test_labels,
     }  # fmt: skip
-    check_outputs({"--model": model}, inputs)
+    check_outputs({"--model": model, "--report": report}, inputs)
     found = run(
         _rows(embeddings), _labels(labels), protocol,
         X_test=None if test_embeddings is None else _rows(test_embeddings),
@@ -54,6 +56,10 @@ def probe(
     )  # fmt: skip
     if model is not None:
         save(found.model, model)
+    if report is not None:
+        from ..report.probe import probe_report
+
+        write_page(report, probe_report(found, embeddings.name, command_line()))
     if as_json:
         print_json(found.to_dict())
     else:

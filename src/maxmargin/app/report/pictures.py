@@ -16,6 +16,7 @@ from ..workflow.fit import Fitted
 from .figures import Maker
 
 if TYPE_CHECKING:
+    from ...models.probe import ProbeResult
     from ...models.tune.comparison import Comparison
     from ...models.tune.path import CPath
 
@@ -53,6 +54,18 @@ def choice(fitted: Fitted) -> Pictures:
         ).scene()
 
     return [] if tuning is None else [("errors by C", curve)]
+
+
+def probe_choice(found: ProbeResult, at: int) -> Pictures:
+    """The accuracy of the rows that chose C; ``at`` is the place of the one chosen."""
+
+    def curve() -> Scene | Board:
+        from ...show.views.cross_validation import CrossValidation
+
+        errors = 1.0 - found.choice_accuracy[None, :]
+        return CrossValidation(found.Cs, errors, at, None, measure="error of the choice").scene()
+
+    return [("errors by C", curve)]
 
 
 def judgement(fitted: Fitted) -> Pictures:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core.types import ArrayLike, MatrixLike
+from ...models.probe import ProbeResult
 from ...models.tune.comparison import Comparison
 from ...models.tune.path import CPath
 from ...models.tune.search import CSearch
@@ -24,6 +25,7 @@ from .compare import compare_report
 from .data import About
 from .fit import fit_report
 from .path import path_report
+from .probe import probe_report
 
 
 def write_report(
@@ -34,7 +36,7 @@ def write_report(
     *,
     name: str = "data",
 ) -> Path:
-    """Write a page about a fitted classifier, a ``Comparison`` or a ``CPath``.
+    """Write a page about a fitted classifier, a ``Comparison``, a ``CPath`` or a probe's result.
 
     One HTML file that loads nothing and runs nothing: what data, what was done, how good, how
     sure, pictures, coefficients, the rows worth a look, versions.  Of a classifier X and y are
@@ -59,6 +61,8 @@ def write_report(
 
 
 def _page(result, X, y, name: str) -> str:
+    if isinstance(result, ProbeResult):
+        return probe_report(result, name)
     if isinstance(result, Comparison | CPath):
         data = None
         if X is not None and y is not None:
@@ -70,8 +74,8 @@ def _page(result, X, y, name: str) -> str:
         return compare_report(result, data)
     if not hasattr(getattr(result, "model", result), "certificate_"):
         raise TypeError(
-            "write_report tells of a fitted classifier of maxmargin, a Comparison or a CPath; got "
-            f"{type(result).__name__}."
+            "write_report tells of a fitted classifier of maxmargin, a Comparison, a CPath or what "
+            f"probe returns; got {type(result).__name__}."
         )
     if X is None or y is None:
         raise ValueError("The report of a model needs the rows it was fitted to: give X and y.")
