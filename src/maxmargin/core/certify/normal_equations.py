@@ -241,7 +241,7 @@ def certify_least_squares(
 
 def _excess(design: Design, worst: Gradient, objective: float, alpha: float, least: float) -> float:
     """The smallest of the bounds above on objective − minimum."""
-    bounds = []
+    bounds = [] if worst.W.any() else [0.0]
     if alpha > 0.0:
         bounds.append(0.5 * float(np.vdot(worst.W, worst.W)) / alpha)
     if least > 0.0:

@@ -7,7 +7,7 @@ A least-squares fit with a free bias centres all rows at their weighted mean; Fi
 discriminant centres each class at its own.  Products with A and its two Gram matrices are
 computed in float64, some rows (or columns) at a time, whatever the precision of the data.
 Far from the origin a mean in float64 is not the mean: what it leaves of the rows is ``rest``,
-which is taken off as well.
+which is taken off as well.  A column that does not vary has its value for a mean, exactly.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg.blas import dsyrk, ssyrk
 
+from .constant import exact_means
 from .double_double import gamma
 from .gram import column_gram
 from .rows import as_rows
@@ -60,6 +61,7 @@ class Design:
         share = np.ones(X.shape[0]) if weight is None else weight
         self.mass = np.bincount(codes, share, groups) if codes is not None else _total(share)
         self.centres = np.zeros((groups, X.shape[1])) if centres is None else centres
+        self._level = np.zeros(X.shape[1], dtype=bool)  # columns of A known to be zero
         if centred and centres is None:
             self.centres = self._means(share, groups)
         self.off: np.ndarray | None = None  # how far given centres may be off, where that is known
@@ -97,7 +99,17 @@ class Design:
                 sums[0] += share[part] @ block
             else:
                 sums += (self._members(part) * share[part]) @ block
-        return sums / np.maximum(self.mass, np.finfo(float).tiny)[:, None]
+        means = sums / np.maximum(self.mass, np.finfo(float).tiny)[:, None]
+        still = [exact_means(self.X, self._heavy(group), means[group]) for group in range(groups)]
+        self._level = np.all(still, axis=0)
+        return means
+
+    def _heavy(self, group: int) -> np.ndarray | None:
+        """Rows of a group that have weight; None: all."""
+        if self.codes is None and self._weight is None:
+            return None
+        members = np.True_ if self.codes is None else self.codes == group
+        return np.flatnonzero(members if self._weight is None else members & (self._weight > 0))
 
     def _members(self, part) -> np.ndarray:
         """1 where a row of the part belongs to a group, (groups, rows)."""
@@ -182,6 +194,7 @@ class Design:
                 block = self.X[:, part].astype(np.float64, copy=False)
                 np.matmul(block.T, Z, out=W[part])
                 W[part] -= self.centres[:, part].T @ sums
+            W[part][self._level[part]] = 0.0
             if F is not None:
                 F += block @ W[part]
         return W
@@ -211,7 +224,9 @@ class Design:
             out += block.T @ R
             if not self.far:
                 sums += self._sums(part, R)
-        return out - self.centres.T @ sums
+        out -= self.centres.T @ sums
+        out[self._level] = 0.0
+        return out
 
     def _block(self, part: slice):
         """Some rows of X in float64, centred now where the data are far from the origin."""
@@ -231,12 +246,9 @@ class Design:
         if sparse.issparse(self.X) or self.scale is not None:
             return self.scale is not None
         some = self.X[:: max(1, self.shape[0] // DEVIATION_SAMPLE_ROWS)].astype(np.float64)
-        deviation = some.std(axis=0)
-        return bool(
-            (np.abs(self.centres).max(axis=0) > MAX_MEAN_DEVIATIONS * deviation)[
-                deviation > 0
-            ].any()
-        )
+        deviation, varies = some.std(axis=0), (some != some[0]).any(axis=0)
+        away = np.abs(self.centres).max(axis=0) > MAX_MEAN_DEVIATIONS * deviation
+        return bool(away[varies].any())
 
     # --- Gram matrices: the lower triangle is valid, in Fortran order --------------------
 

@@ -107,8 +107,8 @@ class Spectrum:
 
     @property
     def condition(self) -> float:
-        if self.rank == 0:
-            return np.inf
+        if self.rank == 0:  # there is nothing to solve for
+            return 1.0
         return float((self.values.max() + self.alpha) / (self.values.min() + self.alpha))
 
     def solve(self, B: np.ndarray) -> np.ndarray:
