@@ -273,6 +273,7 @@ class Design:
         if self.codes is not None:  # between the centres there is nothing left to count
             apart = np.sqrt(self.mass)[:, None] * (self.centres - mean)
             G -= apart.T @ apart
+        G[self._level], G[:, self._level] = 0.0, 0.0
         return G
 
     def row_gram(self, dtype=np.float64) -> np.ndarray:
@@ -292,13 +293,15 @@ class Design:
         return K
 
     def _sparse_row_gram(self) -> np.ndarray:
-        X = self.X.astype(np.float64, copy=False)
+        X, centres = self.X.astype(np.float64, copy=False), self.centres
+        if self._level.any():
+            X, centres = X[:, ~self._level], centres[:, ~self._level]
         codes = np.zeros(self.shape[0], dtype=int) if self.codes is None else self.codes
         K = (X @ X.T).toarray(order="F")
-        cross = np.asarray(X @ self.centres.T)[:, codes]
+        cross = np.asarray(X @ centres.T)[:, codes]
         K -= cross
         K -= cross.T
-        K += (self.centres @ self.centres.T)[np.ix_(codes, codes)]
+        K += (centres @ centres.T)[np.ix_(codes, codes)]
         if self.root is not None:
             K *= self.root
             K *= self.root[:, None]
@@ -309,7 +312,7 @@ class Design:
         if self.norms is None and sparse.issparse(self.X):
             s = np.ones(self.shape[0]) if self.root is None else self.root**2
             total = s @ self.X.astype(np.float64).power(2) - self.mass @ self.centres**2
-            self.norms = np.sqrt(np.maximum(total, 0.0))
+            self.norms = np.sqrt(np.where(self._level, 0.0, np.maximum(total, 0.0)))
         if self.norms is None:
             total = np.zeros(self.shape[1])
             for part in self.parts(PASS_VALUES):
