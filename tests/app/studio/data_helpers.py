@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv, parquet
 
+from maxmargin.parts.files.owned import OWNER_FILE
+
 HOST = "127.0.0.1:8642"
 OURS = f"http://{HOST}"
 RAW = {"content-type": "application/octet-stream"}
@@ -46,6 +48,12 @@ def noise(rows=4000, columns=30):
     rng = np.random.default_rng(0)
     data = {f"x{j}": rng.standard_normal(rows) for j in range(columns)}
     return pa.table(data | {"y": rng.integers(0, 4, rows)})
+
+
+def stored_files(workshop):
+    """Names of the files that a workshop keeps."""
+    found = (path.name for path in workshop.uploads.folder.rglob("*") if path.is_file())
+    return sorted(name for name in found if name != OWNER_FILE)
 
 
 def until(true, seconds=30.0, every=0.05):
