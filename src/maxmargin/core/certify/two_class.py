@@ -10,6 +10,7 @@ from numba import njit
 from ..first_use import plain_at_first
 from ..problem.losses import bend, conjugate, kink, largest, slope, value
 from ..problem.problem import Problem
+from ..rows.one_pass import Seen
 from ..rows.rows import DenseRows, anchor, combine, scores, terms_of
 from ..rows.twofold import two_sum, twofold_combine, twofold_reach, twofold_slacks
 from .certificate import Certificate
@@ -35,8 +36,9 @@ def certify(
 ) -> Certificate:
     """Recompute primal, dual and KKT residuals of (w, b, α) from the data.
 
-    ``f`` = Xw may be given by a caller who has just computed it from the data.  ``tol``: the gap
-    that is to be proved, for which more digits are used if they are needed.
+    ``f`` = Xw may be given by a caller who has just computed it from the data, or what was ``Seen``
+    of them with v = αy.  ``tol``: the gap that is to be proved, for which more digits are used if
+    they are needed.
     """
 
     def prove(sharp: bool) -> Certificate:
@@ -58,12 +60,12 @@ def tally(
     """
     if sharp:
         return _sharp_tally(problem, w, b, alpha, place)
-    if f is None:
-        f = scores(problem.rows, w)
-    blur = score_blur(w, problem.lengths)
-    w_alpha, lost = combine(problem.rows, alpha * problem.y), gamma(terms_of(problem.rows) + 2)
-    z = 1.0 - problem.y * (f + b)
-    return margin_tally(problem, alpha, z, blur, w_alpha, lost, abs(b))
+    if not isinstance(f, Seen):
+        f = scores(problem.rows, w) if f is None else f
+        f = Seen(f, combine(problem.rows, alpha * problem.y), problem.lengths)
+    blur, lost = score_blur(w, f.lengths), gamma(terms_of(problem.rows) + 2)
+    z = 1.0 - problem.y * (f.f + b)
+    return margin_tally(problem, alpha, z, blur, f.w, lost, abs(b))
 
 
 def _sharp_tally(problem: Problem, w, b: float, alpha, place) -> Tally:

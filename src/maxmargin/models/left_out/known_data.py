@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...core.certify.two_class import losses_of
 from ...core.problem.problem import Problem
-from ...core.rows.rows import scores
+from ...core.rows.one_pass import quick_scores
 from ..svm import two_class
 from ..validation import check_known, check_rows
 from .same_data import check_count, check_objective, refuse_other_data
@@ -71,7 +71,7 @@ def _by_scores(model, X, y, sample_weight) -> KnownData:
     _check_rows(model, len(codes))
     problem = _posed(_plain(model), X, codes, weight)
     with np.errstate(all="ignore"):
-        f = scores(problem.rows, w)
+        f = quick_scores(problem.rows, w)
     if not np.isfinite(f).all():
         check_rows(model, X, reset=False)  # says where a value is no number
     losses = losses_of(problem, problem.y * (f + b))

@@ -5,8 +5,8 @@
 A row that is gone has cost 0.  The optimum before has w = Σ α_i y_i x_i, and a row far from its
 margin keeps its multiplier, 0 or c; so all that is far pulls as it did, but for the rows whose
 costs have changed, and the rows near their margin are solved alone, by ``lagrangian.py``.  Neither
-pull nor slacks of the others need a pass over the data: one is made for the scores of the new
-weights, and one for the certificate, which is recomputed from the data as always.
+pull nor slacks of the others need a pass over the data: one is made for the certificate, which is
+recomputed from the data as always.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import numpy as np
 
 from ...certify.two_class import certify
 from ...problem.problem import Problem
-from ...rows.rows import combine, scores, take
+from ...rows.one_pass import see
+from ...rows.rows import combine, take
 from ..contract import Ending, Monitor, OutOfBudget, Point, Proved, Solution
 from ..driver import conclude
 from ..semismooth import Terms
@@ -72,8 +73,11 @@ def _round(problem: Problem, here: Proved, size: int, monitor: Monitor) -> Prove
     pull = block.v0 + combine(block.rows, a * block.y) - float(a @ block.y) * block.mu
     b = state.b - float(block.mu @ state.w) if problem.bias else 0.0
     frozen[near] = a
-    alpha, f = vertex(problem, frozen), scores(problem.rows, pull)
-    return Proved(Point(pull, b, alpha), certify(problem, pull, b, alpha, f, monitor.tol), f)
+    alpha = vertex(problem, frozen)
+    seen = see(problem.rows, pull, alpha * problem.y)
+    return Proved(
+        Point(pull, b, alpha), certify(problem, pull, b, alpha, seen, monitor.tol), seen.f
+    )
 
 
 def _near_rows(problem: Problem, point: Point, z, near, frozen) -> tuple[NearRows, State]:

@@ -4,8 +4,8 @@
 
 At the optimum before, the pulls α y (x, 1) of all rows hold (w, b) still; so without some of them
 the gradient is what they pulled, for which no pass over the data is needed.  Steps are those of
-BFGS around the Hessian of some rows drawn by lot; each is a pass for the scores and one for the
-gradient.  Multipliers follow from the margins, and their gap is ½‖w − w_α‖².
+BFGS around the Hessian of some rows drawn by lot; each is one pass for scores and gradient.
+Multipliers follow from the margins, and their gap is ½‖w − w_α‖².
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numba import njit
 
 from ...certify.bias import best_bias
 from ...certify.two_class import certify, from_margins
-from ...problem.losses import bend
+from ...problem.losses import bend, slope
 from ...problem.problem import Problem
 from ...rows.gram import column_gram
-from ...rows.rows import combine, scores
+from ...rows.one_pass import by_rows, nudge_four, see
+from ...rows.rows import combine, nudge, score, scores
 from ..contract import Ending, Monitor, OutOfBudget, Point, Proved, Solution
 from ..driver import conclude
 from ..threads import one_blas_thread
@@ -71,8 +73,8 @@ def _descend(problem: Problem, start: Point, f, enough: float, monitor: Monitor)
         monitor.step()
         step = -_bfgs(inverse, steps, g)
         v = v + step
-        f = scores(problem.rows, v[:-1])
-        before, g = g, _gradient(problem, v, f)
+        before = g
+        f, g = _looked(problem, v)
         if not float(step @ (g - before)) > 0.0:
             return None
         steps.append((step, g - before))
@@ -82,11 +84,29 @@ def _descend(problem: Problem, start: Point, f, enough: float, monitor: Monitor)
     return None
 
 
-def _gradient(problem: Problem, v, f) -> np.ndarray:
-    """(w − w_α, −Σαy) with the multipliers of the margins."""
-    pull = from_margins(problem, problem.y * (f + v[-1])) * problem.y
-    bias = -float(pull.sum()) if problem.bias else 0.0
-    return np.append(v[:-1] - combine(problem.rows, pull), bias)
+def _looked(problem: Problem, v) -> tuple[np.ndarray, np.ndarray]:
+    """Xw and the gradient (w − w_α, −Σαy) with the multipliers of the margins."""
+    w, b, (n, d) = v[:-1], float(v[-1]), problem.shape
+    if by_rows(problem.rows):
+        f, pull, w_alpha = np.empty(n), np.empty(n), np.zeros(d)
+        _pulls(problem.loss, problem.rows, problem.y, problem.c, w, b, f, pull, w_alpha)
+    else:
+        f = scores(problem.rows, w)
+        pull = from_margins(problem, problem.y * (f + b)) * problem.y
+        w_alpha = combine(problem.rows, pull)
+    return f, np.append(w - w_alpha, -float(pull.sum()) if problem.bias else 0.0)
+
+
+@njit(cache=True, nogil=True)
+def _pulls(loss, rows, y, c, w, b, f, pull, w_alpha):
+    n = f.shape[0]
+    for i in range(n):
+        f[i] = score(rows, i, w)
+        pull[i] = -c[i] * slope(loss, y[i] * (f[i] + b)) * y[i]
+        if i & 3 == 3:
+            nudge_four(rows, i - 3, pull, w_alpha)
+    for i in range(n & ~3, n):
+        nudge(rows, i, pull[i], w_alpha)
 
 
 def _proved(problem: Problem, v, f, tol: float) -> Proved:
@@ -94,7 +114,8 @@ def _proved(problem: Problem, v, f, tol: float) -> Proved:
     w, b = v[:-1], float(v[-1])
     b = best_bias(problem, f, b) if problem.bias else 0.0
     alpha = from_margins(problem, problem.y * (f + b))
-    return Proved(Point(w, b, alpha), certify(problem, w, b, alpha, f, tol), f)
+    seen = see(problem.rows, w, alpha * problem.y)
+    return Proved(Point(w, b, alpha), certify(problem, w, b, alpha, seen, tol), seen.f)
 
 
 def _bfgs(inverse: Inverse, steps, g) -> np.ndarray:
