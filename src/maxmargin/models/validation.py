@@ -21,6 +21,8 @@ from .device.tensors import refuse_tensors
 from .labels import label_codes
 
 FLOAT_DTYPES = [np.float64, np.float32]
+# Kinds of labels that are classes whatever they hold: whole numbers, truth values, words.
+SURE_KINDS = "iubU"
 ROW_CHECKS = {"accept_sparse": "csr", "dtype": FLOAT_DTYPES, "accept_large_sparse": True}
 
 
@@ -66,7 +68,7 @@ def check_training(estimator, X, y, **other):
     refuse_masked(X=X, y=y)
     refuse_tensors(type(estimator).__name__, X)
     X, y = validate_data(estimator, X, y, **(ROW_CHECKS | other))
-    if y.dtype.kind not in "iub":
+    if y.dtype.kind not in SURE_KINDS:
         check_classification_targets(y)
     classes, codes = label_codes(y)
     if len(classes) < 2:

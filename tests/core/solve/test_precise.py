@@ -22,6 +22,7 @@ from maxmargin.core.problem.label_pairs import LabelPairsProblem
 from maxmargin.core.problem.losses import Hinge, Logistic, SquaredHinge
 from maxmargin.core.problem.multiclass import MulticlassProblem
 from maxmargin.core.problem.problem import Bias, Problem
+from maxmargin.core.problem.targets import Values
 from maxmargin.core.rows.decimals import decimals
 from maxmargin.core.rows.lattice import nearest_floats
 from maxmargin.core.rows.rows import DenseRows
@@ -151,7 +152,7 @@ def test_least_squares_in_fractions():
     X, T = rng.standard_normal((7, 3)), rng.standard_normal((7, 2))
     near = LeastSquaresClassifier().fit(X, np.arange(7) % 2).certificate_
     near = replace(near, relative_residual=np.inf, null_objective=1.0)
-    asked = Squares(X, T, np.arange(1.0, 8.0), 0.5, True)
+    asked = Squares(X, Values(T), np.arange(1.0, 8.0), 0.5, True)
     W, b, proof = precise_least_squares(asked, near)
 
     def f(W, b):
@@ -161,7 +162,9 @@ def test_least_squares_in_fractions():
     assert proof.holds(1e-14)
     other = precise_equations(asked, W + 0.1, b - 0.2, near)
     np.testing.assert_allclose(other.excess, f(W + 0.1, b - 0.2) - f(W, b), rtol=1e-12)
-    W, b, proof = precise_least_squares(Squares(np.full((7, 2), 0.1), T, None, 0.0, True), near)
+    W, b, proof = precise_least_squares(
+        Squares(np.full((7, 2), 0.1), Values(T), None, 0.0, True), near
+    )
     assert proof.holds(1e-14)
     assert not W.any()
     np.testing.assert_allclose(b, T.mean(axis=0))

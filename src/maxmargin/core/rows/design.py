@@ -66,6 +66,7 @@ class Design:
             self.centres = self._means(share, groups)
         self.off: np.ndarray | None = None  # how far given centres may be off, where that is known
         self.norms: np.ndarray | None = None  # ‖column of A‖, known once a Gram matrix is
+        self._gram: np.ndarray | None = None
 
     @property
     def mean(self) -> np.ndarray:
@@ -128,7 +129,8 @@ class Design:
     def rows(self, part: slice, dtype=np.float64) -> np.ndarray:
         """Some rows of A, as a fresh dense block."""
         root = None if self.root is None else self.root[part, None]
-        centre, rest = self._centre(part), self._rest(part)
+        single = dtype == np.float32 and self.X.dtype == np.float32
+        centre, rest = self._centre(part, dtype if single else np.float64), self._rest(part)
         return _centred(self.X[part], centre, rest, root, self.scale, dtype)
 
     def points(self, part: slice) -> np.ndarray:
@@ -147,8 +149,9 @@ class Design:
         rest = None if rest is None else rest[..., part]
         return _centred(self.X[:, part], centre, rest, root, scale, dtype)
 
-    def _centre(self, part: slice) -> np.ndarray:
-        return self.mean if self.codes is None else self.centres[self.codes[part]]
+    def _centre(self, part: slice, dtype=np.float64) -> np.ndarray:
+        centres = self.centres.astype(dtype, copy=False)
+        return centres[0] if self.codes is None else centres.take(self.codes[part], axis=0)
 
     def apply(self, W) -> np.ndarray:
         """A W."""
@@ -206,7 +209,7 @@ class Design:
         return self._members(part) @ R
 
     def _shift(self, part: slice, shift) -> np.ndarray:
-        return shift if self.codes is None else shift[self.codes[part]]
+        return shift if self.codes is None else shift.take(self.codes[part], axis=0)
 
     def normal(self, W) -> np.ndarray:
         """Aᵀ A W."""
@@ -227,6 +230,16 @@ class Design:
         out -= self.centres.T @ sums
         out[self._level] = 0.0
         return out
+
+    def rough_adjoint(self, right: Callable, width: int) -> np.ndarray:
+        """Aᵀ R of dense float32 data to their own precision: half the bytes, nothing converted."""
+        out, sums = np.zeros((self.shape[1], width)), np.zeros((len(self.centres), width))
+        for part in self.parts(2 * PASS_VALUES):
+            R = right(part)
+            R = R if self.root is None else self.root[part, None] * R
+            out += self.X[part].T @ R.astype(np.float32)
+            sums += self._sums(part, R)
+        return out - self.centres.T @ sums
 
     def _block(self, part: slice):
         """Some rows of X in float64, centred now where the data are far from the origin."""
@@ -252,8 +265,16 @@ class Design:
 
     # --- Gram matrices: the lower triangle is valid, in Fortran order --------------------
 
+    def form_gram(self, dtype) -> None:
+        """Form Aᵀ A now, for whoever asks for it first: its diagonal tells the columns' norms,
+        which by themselves would take a pass over the data."""
+        self._gram = self.column_gram(dtype)
+
     def column_gram(self, dtype=np.float64) -> np.ndarray:
         """Aᵀ A, d × d."""
+        formed, self._gram = self._gram, None
+        if formed is not None and formed.dtype == dtype:
+            return formed
         if sparse.issparse(self.X):
             G = self._sparse_column_gram()
         else:
@@ -397,7 +418,7 @@ def _centred(block, centre, rest, root, scale, dtype) -> np.ndarray:
     """√s (x − centre − rest) D; in float32 that is rounded, and the centre if the data are."""
     block = block.toarray() if sparse.issparse(block) else block
     if dtype == np.float32 and block.dtype == np.float32:
-        centre = centre.astype(np.float32)
+        centre = centre.astype(np.float32, copy=False)
     block = np.subtract(block, centre, out=np.empty(block.shape, dtype), casting="same_kind")
     if rest is not None:
         block -= rest.astype(dtype, copy=False)

@@ -4,7 +4,8 @@
     a · b = p + e       exactly, p = fl(ab), where nothing under- or overflows   [Dekker 1971]
     Σ a_l b_l           within γ_L² Σ|a_l b_l| of hi + lo                [Ogita, Rump, Oishi 2005]
 
-``u`` is the unit of rounding, 2⁻⁵³, and γ_m = mu/(1 − mu) bounds what m roundings in a row do.
+``u`` is the unit of rounding, 2⁻⁵³ (2⁻²⁴ in float32), and γ_m = mu/(1 − mu) bounds what m
+roundings in a row do.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 U = 2.0**-53
+SINGLE_U = 2.0**-24
 # Splits a float64 into halves whose products are exact.
 SPLITTER = 2.0**27 + 1.0
 # Bounds are sums of float64 themselves: a little more than is needed makes up for it.
 OUTWARDS = 1.0 + 1e-10
 
 
-def gamma(m: float) -> float:
+def gamma(m: float, u: float = U) -> float:
     """γ_m: a relative bound on what m roundings in a row do."""
-    return m * U / (1.0 - m * U) if m * U < 0.5 else np.inf
+    return m * u / (1.0 - m * u) if m * u < 0.5 else np.inf
 
 
 class Pair(NamedTuple):

@@ -212,8 +212,8 @@ class LeastSquaresClassifier(
             self.coef_ = np.ascontiguousarray(W.T)
 
     def _squares(self, X, codes, weight) -> Squares:
-        T = OneOfK(codes, len(self.classes_)).block(slice(0, len(codes)))
-        return Squares(X, T, weight, self.alpha_, bool(self.fit_intercept))
+        targets = OneOfK(codes, len(self.classes_))
+        return Squares(X, targets, weight, self.alpha_, bool(self.fit_intercept))
 
     def _pose(self, X, codes, weight):
         """A, T, the mean of T and its length about it."""

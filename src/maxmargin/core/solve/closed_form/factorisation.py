@@ -14,10 +14,12 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.linalg import eigh, lapack, qr, svd
 
-from ...rows.double_double import gamma
+from ...rows.double_double import SINGLE_U, U, gamma
 
 # What is taken from a unit diagonal to prove that no eigenvalue is smaller.
 PROOF_SHIFT = 1e-9
+# The same of a factor in float32, as a multiple of what rounding may have done to it.
+SINGLE_PROOF_SHIFT = 1.25
 # Columns of a matrix looked at together when its norm is taken.
 NORM_BLOCK_COLUMNS = 256
 
@@ -47,9 +49,9 @@ class Cholesky:
             M *= scale[:, None]
             np.fill_diagonal(M, 1.0)  # α is in it, to full precision
             norm = _one_norm(M)
-        self.least = 0.0 if single or doubt >= PROOF_SHIFT else _smallest_eigenvalue(M, doubt)
         if not np.isfinite(norm):
             raise Singular
+        self.least = _smallest_eigenvalue(M, doubt)
         potrf, pocon = (lapack.spotrf, lapack.spocon) if single else (lapack.dpotrf, lapack.dpocon)
         self.L, failed = potrf(M, lower=1, clean=0, overwrite_a=1)
         if failed:
@@ -73,21 +75,26 @@ class Cholesky:
 
 def _smallest_eigenvalue(M: np.ndarray, doubt: float) -> float:
     """A lower bound, or zero, for any matrix within ``doubt`` of M, which has unit diagonal."""
-    doubt += len(M) * gamma(len(M) + 2)
+    single = M.dtype == np.float32
+    doubt += len(M) * gamma(len(M) + 2, SINGLE_U if single else U)
+    shift = SINGLE_PROOF_SHIFT * doubt if single else PROOF_SHIFT
+    if not doubt < shift < 1.0:
+        return 0.0
     shifted = M.copy(order="F")
-    np.fill_diagonal(shifted, 1.0 - PROOF_SHIFT)
-    _, failed = lapack.dpotrf(shifted, lower=1, clean=0, overwrite_a=1)
-    return 0.0 if failed else max(0.0, PROOF_SHIFT - doubt)
+    np.fill_diagonal(shifted, 1.0 - shift)
+    potrf = lapack.spotrf if single else lapack.dpotrf
+    _, failed = potrf(shifted, lower=1, clean=0, overwrite_a=1)
+    return 0.0 if failed else shift - doubt
 
 
 def _one_norm(M: np.ndarray) -> float:
     """The largest column sum of |M|, M symmetric with its lower triangle given."""
     total = np.zeros(len(M))
     for start in range(0, len(M), NORM_BLOCK_COLUMNS):
-        block = np.abs(np.tril(M[start:, start : start + NORM_BLOCK_COLUMNS]))
-        width = block.shape[1]
-        total[start : start + width] += block.sum(axis=0)
-        total[start:] += block.sum(axis=1)
+        end = min(len(M), start + NORM_BLOCK_COLUMNS)
+        corner, below = np.abs(np.tril(M[start:end, start:end])), np.abs(M[end:, start:end])
+        total[start:end] += corner.sum(axis=0) + corner.sum(axis=1) + below.sum(axis=0)
+        total[end:] += below.sum(axis=1)
     return float((total - np.abs(M.diagonal())).max())
 
 

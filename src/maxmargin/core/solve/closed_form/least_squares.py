@@ -26,12 +26,14 @@ from scipy.linalg.blas import dsyrk, ssyrk
 
 from ...certify.normal_equations import FEW, Gradient, System, gradient
 from ...rows.design import CONSTANT_COLUMN_TOL, GRAM_ROWS, LENGTHS, PASS_VALUES, Design
-from ...rows.double_double import gamma, product, two_sum
+from ...rows.double_double import SINGLE_U, U, gamma, product, two_sum
 from .factorisation import PROOF_SHIFT, Cholesky, Singular, Spectrum, spectrum_of_blocks
 from .refine import MAX_CONDITION, best_of, refined
 
 # From this size on a float32 factor and a few passes over the data are quicker than float64.
 MIN_SINGLE_SIZE = 400
+# Lengths of columns whose products with one another are numbers in float32, and not small ones.
+SINGLE_LENGTHS = (1e-12, 1e15)
 # The largest matrix to be formed, dense and from sparse data, where conjugate gradients may win.
 MAX_GRAM_SIZE, MAX_SPARSE_GRAM_SIZE = 20_000, 5_000
 # What rounding of a bias may add to the relative residual before W is moved for it; how many
@@ -127,16 +129,29 @@ def _nearest(design: Design, w, offset: float, enough: float) -> np.ndarray:
 
 
 def _columns(design, targets, offset, alpha, length, factors) -> RidgeWeights:
-    first = gradient(design, targets, None, offset, alpha)
+    first = _start(design, targets, offset)
 
     def look(W):
         slopes = gradient(design, targets, W, offset, alpha)
         return slopes.W, slopes.relative(design, length), slopes
 
     factor, found = best_of(
-        factors or column_factors(design, alpha), lambda factor: refined(factor, first.W, look)
+        factors or column_factors(design, alpha), lambda factor: refined(factor, first, look)
     )
     return RidgeWeights(found.X, offset, system_of(design, factor, found.steps, 0), found.seen)
+
+
+def _start(design: Design, targets, offset) -> np.ndarray:
+    """AᵀB, from which refinement starts: where the first factor is in float32 that will do."""
+    single = precisions(design, design.shape[1])[0] is np.float32
+    if not single or design.X.dtype != np.float32 or design.far:
+        return gradient(design, targets, None, offset, 0.0).W
+
+    def right(part: slice) -> np.ndarray:
+        B = targets.block(part) - (0.0 if offset is None else offset)
+        return B if design.root is None else design.root[part, None] * B
+
+    return design.rough_adjoint(right, targets.width)
 
 
 def system_of(design: Design, factor, refinements: int, groups: int) -> System:
@@ -154,11 +169,11 @@ def system_of(design: Design, factor, refinements: int, groups: int) -> System:
 def column_factors(design: Design, alpha: float):
     """Factors of AᵀA + αI, the quickest first and the surest last."""
     n, d = design.shape
-    for dtype in _precisions(design, d):
+    for dtype in precisions(design, d):
         try:
             G = design.column_gram(dtype)
             dead = constant_columns(design) if alpha == 0 else no(d)
-            doubt = gram_error(design, dead) if alpha == 0 and dtype is np.float64 else np.inf
+            doubt = gram_error(design, dead, dtype) if alpha == 0 else np.inf
             yield Cholesky(G, alpha, dead, doubt)
         except Singular:
             continue
@@ -166,7 +181,8 @@ def column_factors(design: Design, alpha: float):
     yield _with(alpha, spectrum_of_blocks(blocks, d, n))
 
 
-def _precisions(design: Design, size: int):
+def precisions(design: Design, size: int) -> tuple[type, ...]:
+    """Those in which a factor is tried, in turn."""
     dense = not sparse.issparse(design.X)
     return (np.float32, np.float64) if dense and size >= MIN_SINGLE_SIZE else (np.float64,)
 
@@ -186,13 +202,17 @@ def constant_columns(design: Design) -> np.ndarray:
     return design.column_norms() <= CONSTANT_COLUMN_TOL * length
 
 
-def gram_error(design: Design, dead: np.ndarray) -> float:
-    """How far D AᵀA D in float64, with unit diagonal, may be from that of the true means.
+def gram_error(design: Design, dead: np.ndarray, dtype: type = np.float64) -> float:
+    """How far D AᵀA D with unit diagonal may be from that of the true means.
 
     An entry is a sum over the rows, rounded as often; a centre off the mean by e adds a multiple
     of eeᵀ, which no true covariance has.  Infinite where a dead column is not quite constant.
+    In float32 rows are rounded before they are multiplied.
     """
     norms = design.column_norms()
+    least, most = SINGLE_LENGTHS if dtype == np.float32 else (0.0, np.inf)
+    if not (least <= norms[~dead].min(initial=most) and norms.max(initial=0.0) <= most):
+        return np.inf
     if dead.any() and len(design.still()) < dead.sum():
         return np.inf
     unit = 1.0 / np.maximum(norms[~dead], LENGTHS[0])
@@ -200,7 +220,13 @@ def gram_error(design: Design, dead: np.ndarray) -> float:
     size = float(len(unit))
     if sparse.issparse(design.X):  # centred only after products are taken
         size = float(np.sum((design.reach()[~dead] * unit) ** 2))
-    return gamma(design.terms + FEW) * size + float(design.mass.sum()) * float(moved @ moved)
+    off, u = float(design.mass.sum()) * float(moved @ moved), U
+    if dtype == np.float32:
+        taken = np.sqrt(float(design.mass.sum())) * np.abs(design.centres).max(axis=0)[~dead]
+        taken = taken if design.scale is None else taken * design.scale[~dead]
+        each = np.sqrt(float(np.sum((8.0 + 4.0 * taken * unit) ** 2))) * SINGLE_U
+        off, u = off + each * (2.0 * np.sqrt(size) + each), SINGLE_U
+    return 1.01 * (gamma(design.terms + FEW, u) * size + off)
 
 
 def smallest_of_some_rows(design: Design) -> float:
@@ -256,7 +282,7 @@ def _slopes(design: Design, W, R, alpha: float, free: bool) -> Gradient:
 def row_factors(design: Design, alpha: float, V: np.ndarray):
     """Factors of AAᵀ + αI, the quickest first and the surest last."""
     n, d = design.shape
-    for dtype in _precisions(design, n):
+    for dtype in precisions(design, n):
         try:
             K = design.row_gram(dtype)
             if V.size:

@@ -16,6 +16,7 @@ from sklearn.covariance import ledoit_wolf_shrinkage
 
 from ...rows.design import CENTRED_ROUNDINGS, LENGTHS, Design
 from ...rows.double_double import gamma
+from .least_squares import precisions, side
 
 
 class Spread(NamedTuple):
@@ -51,15 +52,15 @@ def spread_within(X, codes, weight, priors, covariance, shrinkage) -> tuple[Spre
     weight = (priors / np.bincount(codes, share, k))[codes] * share
     plain = Design(X, weight, codes=codes, groups=k)
     means = plain.centres
+    if covariance != "none" and (shrinkage is None or shrinkage == 0.0):
+        return _unshrunk(plain, X, codes, weight, means), means
     # A sum of squares over all values, about centres that may be off.
     moved, norms = plain.centre_error(), plain.column_norms()
     off = 1.01 * gamma(plain.terms + X.shape[1] + CENTRED_ROUNDINGS)
     off += float(plain.mass.sum() * (moved @ moved)) / max(float(norms @ norms), LENGTHS[0])
     if covariance == "none" or shrinkage == 1.0:
-        blur = 2.0 * plain.centre_error()
+        blur = 2.0 * moved
         return Spread(None, _mean_variance(plain) or 1.0, one, off, blur, plain.rest), means
-    if shrinkage is None or shrinkage == 0.0:
-        return _unshrunk(plain, X, codes, weight, means), means
     if shrinkage != "auto":
         kept = Design(
             X, (1.0 - shrinkage) * weight, codes=codes, groups=k, centres=means, rest=plain.rest
@@ -85,6 +86,8 @@ def _unshrunk(plain: Design, X, codes, weight, means) -> Spread:
     """With fewer rows than columns Σ⁻¹ means the pseudo-inverse, of features in deviations."""
     n, d = X.shape
     if d < n:
+        if side(plain) == "columns":
+            plain.form_gram(precisions(plain, d)[0])
         return Spread(plain, 0.0, np.ones(d), rest=plain.rest)
     deviation = plain.column_norms()
     D = 1.0 / np.where(deviation > 0, deviation, 1.0)

@@ -24,6 +24,7 @@ from scipy import sparse
 from ...certify.normal_equations import NormalEquations
 from ...certify.rational import above, decimal
 from ...problem.demands import whole
+from ...problem.targets import OneOfK, Values
 from ...rows.decimals import many_digits
 from ...rows.lattice import nearest_floats
 
@@ -41,10 +42,10 @@ METRIC_DIGITS = 400
 
 
 class Squares(NamedTuple):
-    """Data, targets (n, k) in float64, and what is to be made of them."""
+    """Data, targets, and what is to be made of them."""
 
     X: Any
-    T: np.ndarray
+    targets: OneOfK | Values
     weight: np.ndarray | None
     alpha: float
     free: bool  # whether there is a bias
@@ -93,7 +94,7 @@ def fractions(values) -> Fractions:
 
 def _moments(asked: Squares) -> Moments:
     X = asked.X.toarray() if sparse.issparse(asked.X) else asked.X
-    x, t = whole(X), whole(asked.T)
+    x, t = whole(X), whole(asked.targets.block(slice(0, len(X))))
     s = whole(np.ones(len(X)) if asked.weight is None else asked.weight)
     unit, scale = Fraction(2) ** x.exponent, Fraction(2) ** s.exponent
     sx, st = x.numbers * s.numbers[:, None], t.numbers * s.numbers[:, None]
