@@ -291,9 +291,9 @@ def test_of_very_many_fits_the_number_is_known(monkeypatch):
 
 SCRIPT = """
 import sys
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer
 from sklearn.svm import LinearSVC
-X, y = load_iris(return_X_y=True)
+X, y = load_breast_cancer(return_X_y=True)
 if __name__ == "__main__":
     print(sys.argv[1:], LinearSVC().fit(X, y).score(X, y) > 0.9)
 """

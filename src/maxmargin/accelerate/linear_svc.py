@@ -30,6 +30,9 @@ SECONDS_PER_VALUE = 1e-7
 MAX_ITER, USUAL_TOL = 10_000, 1e-4
 # Dense columns up to which a d × d system for every class pays.
 MAX_COLUMNS = 400
+# Values of X times classes below which LIBLINEAR is quicker at its usual tolerance: dense; sparse;
+# sparse with the plain hinge.
+MIN_DENSE_VALUES, MIN_SPARSE_VALUES, MIN_SPARSE_HINGE_VALUES = 15_000, 200_000, 400_000
 
 
 def wrap(original: Callable) -> Callable:
@@ -67,13 +70,30 @@ class LinearSVCCase(Case):
         refuse_liblinear(given, classes, codes)
         if given.penalty != "l2":
             raise Refusal(f"penalty={given.penalty!r} is not solved by maxmargin")
-        wide = self.columns > MAX_COLUMNS and not sparse.issparse(given.X)
-        if wide and self.classes > 2 and not SETTINGS.every_size:
+        if not SETTINGS.every_size:
+            self._refuse_size()
+
+    def _refuse_size(self) -> None:
+        """What LIBLINEAR is quicker at, by measurement."""
+        given, scattered = self.given, sparse.issparse(self.given.X)
+        if self.columns > MAX_COLUMNS and self.classes > 2 and not scattered:
             raise Quicker(f"LIBLINEAR is quicker with more than {MAX_COLUMNS} dense columns")
+        least = MIN_SPARSE_VALUES if scattered else MIN_DENSE_VALUES
+        if given.dual and not scattered:  # its descent on dense columns may take forever
+            least = 0
+        elif scattered and given.loss == "hinge":
+            least = MIN_SPARSE_HINGE_VALUES
+        if self.values < least and given.tol >= USUAL_TOL:
+            raise Quicker(f"LIBLINEAR is quicker on fewer than {least} values")
+
+    @property
+    def values(self) -> int:
+        """Of X, for every machine."""
+        values = self.given.X.nnz if sparse.issparse(self.given.X) else self.given.X.size
+        return values * (1 if self.classes == 2 else self.classes)
 
     def seconds(self) -> float:
-        values = self.given.X.nnz if sparse.issparse(self.given.X) else self.given.X.size
-        return SECONDS_PER_VALUE * values * (1 if self.classes == 2 else self.classes)
+        return SECONDS_PER_VALUE * self.values
 
     def original(self) -> Any:
         return self._original(*self.given._replace(random_state=self.draws.source()))

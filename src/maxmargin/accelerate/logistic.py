@@ -23,7 +23,14 @@ from sklearn.utils import compute_class_weight
 
 from . import warm
 from .case import Answer, Case, Quicker, Refusal, attend
-from .conditioning import USUAL_TOL, few_steps_suffice
+from .conditioning import (
+    MAX_HESSIAN_COLUMNS,
+    MIN_LIBLINEAR_VALUES,
+    MIN_SPARSE_VALUES,
+    PATIENCE,
+    USUAL_TOL,
+    few_steps_suffice,
+)
 from .draws import Draws
 from .liblinear import (
     LEAST_MAX_ITER,
@@ -88,16 +95,22 @@ class LogisticCase(Case):
 
     def solved(self, C: float) -> Any:
         """The solution for one C, begun where the nearest C ended."""
-        from ..core.solve.contract import Monitor
         from ..core.solve.softmax.form import solve_logistic
         from ..core.solve.softmax.path_state import PathState
+        from .impatient import ImpatientMonitor
 
         key, problem = self._key, self._problem(C)
-        monitor = Monitor(aim(self.given.tol, USUAL_TOL), enough=ENOUGH, max_iter=MAX_ITER)
+        monitor = ImpatientMonitor(
+            aim(self.given.tol, USUAL_TOL), enough=ENOUGH, max_iter=MAX_ITER, watch=self._watch(C)
+        )
         self._path = self._path or PathState()
         solution = solve_logistic(problem, monitor, "auto", warm.start(key, C), self._path)
         warm.keep(key, C, tuple(solution.point), solution.point.W.size)
         return solution
+
+    def _watch(self, C: float) -> Callable[[int, float], None]:
+        """What is told the steps and gaps of the fit for C, and may end it."""
+        return lambda step, gap: None
 
     def _problem(self, C: float) -> Any:
         from ..core.problem.class_losses import Softmax
@@ -153,8 +166,29 @@ class PathCase(LogisticCase):
         refuse_weights(given.sample_weight, codes, self.classes)
         if np.bincount(codes, minlength=self.classes).min() == 0:
             raise Refusal("these rows lack a class")
-        if not SETTINGS.every_size and few_steps_suffice(self.X, given):
-            raise Quicker(f"{given.solver} needs few steps where columns are of similar size")
+        if SETTINGS.every_size:
+            return
+        if few_steps_suffice(self.X, given, self.classes):
+            raise Quicker(f"{given.solver} needs few steps, or cheap ones, on such columns")
+        if self._may_give_up():
+            PATIENCE.refuse(self._sort, float(max(given.Cs)))
+
+    @property
+    def _sort(self) -> tuple:
+        """What fits of one search have in common: columns, classes, and about how many rows."""
+        return self.columns, self.classes, self.rows.bit_length(), sparse.issparse(self.X)
+
+    def _may_give_up(self) -> bool:
+        """Whether a fit that does not come near is better left to scikit-learn."""
+        given = self.given
+        wide = sparse.issparse(self.X) and self.columns > MAX_HESSIAN_COLUMNS
+        quick = given.solver not in ("sag", "saga") and given.tol >= USUAL_TOL
+        return self.classes > 2 and quick and not wide and not SETTINGS.every_size
+
+    def _watch(self, C: float) -> Callable[[int, float], None]:
+        if self.patient or not self._may_give_up():
+            return super()._watch(C)
+        return lambda step, gap: PATIENCE.watch(self._sort, C, step, gap)
 
     @cached_property
     def labels(self) -> tuple[np.ndarray, np.ndarray]:
@@ -182,6 +216,8 @@ class PathCase(LogisticCase):
         primal, gap, why, self._path = 0.0, 0.0, "", None
         if given.coef is not None:
             self._offer_start()
+        if len(given.Cs) > 1 and self._may_give_up() and not self.patient:
+            self._try_hardest()
         for C in given.Cs:
             solution = self.solved(float(C))
             if given.solver in ("sag", "saga"):
@@ -192,6 +228,10 @@ class PathCase(LogisticCase):
             gap, why = max(gap, solution.certificate.relative_gap), solution.why
         value = np.stack(coefs), np.asarray(given.Cs), np.array(counts, dtype=np.int32)
         return Answer(value, primal, gap, why)
+
+    def _try_hardest(self) -> None:
+        """The largest C of a path first: where it does not come near nothing else is begun."""
+        self.solved(float(max(self.given.Cs)))
 
     def _fits_start(self) -> bool:
         rows = 1 if self.classes == 2 else self.classes
@@ -263,6 +303,12 @@ class LiblinearCase(LogisticCase):
             raise Refusal(f"penalty={given.penalty!r} is not solved by maxmargin")
         if len(classes) > 2:
             raise Refusal("scikit-learn refuses more than two classes here")
+        if SETTINGS.every_size or given.tol < USUAL_TOL:
+            return
+        scattered = sparse.issparse(given.X)
+        least = MIN_SPARSE_VALUES if scattered else MIN_LIBLINEAR_VALUES
+        if (given.X.nnz if scattered else given.X.size) < least:
+            raise Quicker(f"LIBLINEAR is quicker on fewer than {least} values")
 
     def original(self) -> Any:
         return self._original(*self.given._replace(random_state=self.draws.source()))

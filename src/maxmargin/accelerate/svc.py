@@ -22,6 +22,7 @@ from sklearn import get_config
 from . import warm
 from .case import Answer, Case, Quicker, Refusal, attend
 from .liblinear import refuse_weights
+from .linear_pair import solve_pair
 from .settings import ENOUGH, SETTINGS, aim
 
 # What LIBSVM takes for a pair of rows, and for each column in it.
@@ -161,23 +162,39 @@ class SVCCase(Case):
             yield first, second, some, KernelProblem(points, y, self.c[some], Hinge())
 
     def solve(self) -> Answer:
+        solve_one = self._linear_pair if self.svc.kernel == "linear" else self._kernel_pair
+        goal, pairs, counts = aim(self.svc.tol, USUAL_TOL), [], []
+        primal, dual, why = 0.0, 0.0, ""
+        for first, second, some, problem in self.problems():
+            point, proof, n_iter, why = solve_one(problem, self._key(first, second), goal)
+            pairs.append(ClassPair(first, second, some, point.alpha, point.b))
+            counts.append(n_iter)
+            primal, dual = primal + proof.primal, dual + proof.dual
+        gap = max(0.0, primal - dual) / max(primal, np.finfo(float).tiny)
+        return Answer(self._table(pairs, counts), primal, gap, why)
+
+    def _kernel_pair(self, problem: Any, key: tuple, goal: float) -> tuple[Any, Any, int, str]:
+        """Point, proof, iterations and reason of one pair."""
         from ..core.solve.contract import Monitor
         from ..core.solve.kernel.form import dual_point, solve_kernel
 
-        C, goal, pairs, counts = float(self.svc.C), aim(self.svc.tol, USUAL_TOL), [], []
-        primal = dual = 0.0
-        for first, second, some, problem in self.problems():
-            key, monitor = self._key(first, second), Monitor(goal, enough=ENOUGH, max_iter=MAX_ITER)
-            known = warm.start(key, C)
-            start = None if known is None else dual_point(_repaired(problem, known))
-            solution = solve_kernel(problem, monitor, float(self.svc.cache_size), start)
-            alpha, proof = solution.point.alpha, solution.certificate
-            warm.keep(key, C, alpha, len(alpha))
-            pairs.append(ClassPair(first, second, some, alpha, solution.point.b))
-            counts.append(solution.n_iter)
-            primal, dual = primal + proof.primal, dual + proof.dual
-        gap = max(0.0, primal - dual) / max(primal, np.finfo(float).tiny)
-        return Answer(self._table(pairs, counts), primal, gap, solution.why)
+        C, monitor = float(self.svc.C), Monitor(goal, enough=ENOUGH, max_iter=MAX_ITER)
+        known = warm.start(key, C)
+        start = None if known is None else dual_point(_repaired(problem, known))
+        found = solve_kernel(problem, monitor, float(self.svc.cache_size), start)
+        warm.keep(key, C, found.point.alpha, len(problem.y))
+        return found.point, found.certificate, found.n_iter, found.why
+
+    def _linear_pair(self, problem: Any, key: tuple, goal: float) -> tuple[Any, Any, int, str]:
+        """The same where the kernel is x·z; what is not proved so may be, value by value of it."""
+        C, X = float(self.svc.C), problem.rows.X
+        found = solve_pair(X, problem.y, problem.c, goal, warm.start(key, C), MAX_ITER)
+        warm.keep(key, C, found.point, sum(X.shape))
+        if found.certificate.relative_gap > goal:
+            other = self._kernel_pair(problem, (*key, "values"), goal)
+            if other[1].relative_gap < found.certificate.relative_gap:
+                return other
+        return found, found.certificate, found.n_iter, found.why
 
     def _key(self, first: int, second: int) -> tuple:
         svc, X = self.svc, self.points.X

@@ -1,0 +1,73 @@
+"""What scikit-learn is quicker at is left to it, by rules that were measured."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC, LinearSVC
+
+from maxmargin import accelerate
+from maxmargin.accelerate.conditioning import PATIENCE
+from maxmargin.accelerate.settings import SETTINGS
+
+
+@pytest.fixture(autouse=True)
+def measured_rules(fresh_patch, monkeypatch):
+    monkeypatch.setattr(SETTINGS, "every_size", False)
+    PATIENCE.forget()
+
+
+def test_a_search_that_does_not_come_near_is_left_to_scikit_learn():
+    """lbfgs ends at ``max_iter``; a search that is far after six steps is not gone on with,
+    and a larger C is not begun."""
+    X, y = load_digits(return_X_y=True)
+    with accelerate.accelerated(load="now"):
+        LogisticRegression(max_iter=100).fit(X, y)
+        LogisticRegression(C=10.0, max_iter=100).fit(X[:1700], y[:1700])
+    first, second = accelerate.fits()
+    assert first.solver == second.solver == "scikit-learn"
+    assert "6 steps did not come near" in first.why
+    assert second.why == first.why
+    assert second.our_seconds is None
+
+
+def test_a_judged_fit_is_gone_on_with():
+    X, y = load_digits(return_X_y=True)
+    with accelerate.accelerated(load="now", compare=True):
+        LogisticRegression().fit(X, y)
+    (fit,) = accelerate.fits()
+    assert fit.solver == "scikit-learn"
+    assert fit.their_excess > 0.01
+
+
+def test_a_linear_kernel_is_solved_by_the_linear_solvers_and_its_multipliers_are_proved():
+    X, y = make_classification(1200, 10, flip_y=0.1, random_state=0)
+    with accelerate.accelerated(load="now"):
+        model = SVC(kernel="linear", C=0.5).fit(X, y)
+    (fit,) = accelerate.fits()
+    assert fit.solver == "maxmargin"
+    assert fit.gap <= 1e-9
+    w = model.dual_coef_ @ model.support_vectors_
+    assert np.allclose(model.coef_, w, rtol=1e-12)
+    assert abs(model.dual_coef_.sum()) < 1e-9
+    theirs = SVC(kernel="linear", C=0.5, tol=1e-6).fit(X, y)
+    assert np.allclose(model.coef_, theirs.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (LinearSVC(dual=False), "LIBLINEAR is quicker on fewer"),
+        (LogisticRegression(), "lbfgs needs few steps"),
+        (LogisticRegression(solver="liblinear"), "LIBLINEAR is quicker on fewer"),
+        (SVC(), "LIBSVM is quicker"),
+    ],
+    ids=str,
+)
+def test_small_fits_are_left_with_the_reason(model, why):
+    X, y = make_classification(200, 5, random_state=0)
+    with accelerate.accelerated(load="now"):
+        model.fit(X, y)
+    (fit,) = accelerate.fits()
+    assert fit.solver == "scikit-learn"
+    assert fit.why.startswith(why)
