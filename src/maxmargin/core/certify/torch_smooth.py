@@ -48,18 +48,27 @@ class Sums(NamedTuple):
     r: torch.Tensor
 
 
+class Evaluation(NamedTuple):
+    """One look at all rows: of which problem, with which weights and biases, and how exactly."""
+
+    problem: TorchProblem
+    operand: tuple[torch.Tensor, float]
+    shift: torch.Tensor
+    precision: Precision
+
+
 def add_up(problem: TorchProblem, W, b, precision: Precision, Q: torch.Tensor) -> Sums:
     """One pass at (W, b); Q (n, k) is filled with what curvature needs of every row."""
     design, outputs = problem.design, problem.outputs
     rows, k = design.rows, outputs.k
-    shift, operand = b - design.mu @ W, rows.operand(W, precision)
+    asked = Evaluation(problem, rows.operand(W, precision), b - design.mu @ W, precision)
     G, r = design.zeros(rows.d, k), design.zeros(k)
     told = design.zeros(4, outputs.problems)
-    fused = outputs.kernels(rows.device) if operand[1] == 1.0 else None
+    fused = outputs.kernels(rows.device) if asked.operand[1] == 1.0 else None
     look = _look if fused is None else _fused_look
     with rows.width(precision):
         for part, block in rows.chunks(k, precision):
-            R, some, sums = look(problem, block, operand, shift, part, Q[part], precision)
+            R, some, sums = look(asked, part, block, Q[part])
             told += some
             r += sums
             G += design.combine(block, R, precision)
@@ -67,11 +76,11 @@ def add_up(problem: TorchProblem, W, b, precision: Precision, Q: torch.Tensor) -
     return Sums(loss, conjugate, mass, moment, G - torch.outer(design.mu, r), r)
 
 
-def _look(problem: TorchProblem, block, operand, shift, part: slice, Q, precision):
+def _look(asked: Evaluation, part: slice, block, Q):
     """Residuals of a chunk and what is told of its rows, by problem; its Σ R."""
-    design, outputs = problem.design, problem.outputs
-    S = design.rows.scores(block, operand, outputs.k)
-    S += shift.to(S.dtype)
+    design, outputs = asked.problem.design, asked.problem.outputs
+    S = design.rows.scores(block, asked.operand, outputs.k)
+    S += asked.shift.to(S.dtype)
     look = outputs.look(S, part, design.share(part, S.dtype))
     Q.copy_(look.Q)
     mass = outputs.gather(look.R.abs().sum(0, dtype=torch.float64))
@@ -80,16 +89,16 @@ def _look(problem: TorchProblem, block, operand, shift, part: slice, Q, precisio
     return look.R, told, look.R.sum(0, dtype=torch.float64)
 
 
-def _fused_look(problem: TorchProblem, block, operand, shift, part: slice, Q, precision):
+def _fused_look(asked: Evaluation, part: slice, block, Q):
     """The same in one pass over the scores."""
-    design, outputs = problem.design, problem.outputs
-    S = product(block, operand[0])
+    design, outputs = asked.problem.design, asked.problem.outputs
+    S = product(block, asked.operand[0])
     share = design.share(part, S.dtype)
     width = torch.float64 if S.dtype is torch.float64 else design.rows.dtype
-    y = outputs.y[part]
+    y, shift = outputs.y[part], asked.shift.to(S.dtype)
     kernels = outputs.kernels(design.rows.device)
-    parts = precision.residual_parts if design.rows.narrow else 1
-    R, rows = kernels.fused_look(S, shift.to(S.dtype), y, share, Q, width, parts, outputs.margin)
+    parts = asked.precision.residual_parts if design.rows.narrow else 1
+    R, rows = kernels.fused_look(S, shift, y, share, Q, width, parts, outputs.margin)
     loss, conjugate, wrong = rows.double()
     moment = 2.0 * (wrong @ design.lengths[part])
     told = torch.stack([loss.sum(), conjugate.sum(), 2.0 * wrong.sum(), moment])[:, None]

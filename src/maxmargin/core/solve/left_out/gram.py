@@ -35,6 +35,16 @@ class Ends(NamedTuple):
     crossed: np.ndarray
 
 
+class Lines(NamedTuple):
+    """Paths, by row left out: the row, its point, its place among the near rows (−1: it is not)
+    and how far its multiplier goes."""
+
+    rows: np.ndarray
+    points: np.ndarray
+    place: np.ndarray
+    pull: np.ndarray
+
+
 class LinearGram:
     """Q_ij = y_i y_j (x_i − μ)·(x_j − μ)."""
 
@@ -89,12 +99,12 @@ class LinearGram:
         """What near rows answer to Δα of ``rows``, with the sign turned: (rows, K)."""
         return points @ self.R[:, :-1].T + self.problem.y[rows][:, None] * self.R[:, -1]
 
-    def ends(self, here: Optimum, key, rows, points, place, pull, alpha) -> Ends:
+    def ends(self, here: Optimum, key, lines: Lines, alpha) -> Ends:
         """``key``: |z|/√(1 + ‖x − μ‖²) of all rows in order; α (lines, K) at the ends."""
         y, c, guard = self.problem.y, self.problem.c, self.guard
         found = Ends(*line_gaps(
             self.P, y[guard], c[guard], here.z[guard], key, here.alpha[guard],
-            alpha, place, points, pull, bool(self.problem.bias),
+            alpha, lines.place, lines.points, lines.pull, bool(self.problem.bias),
         ))  # fmt: skip
         return found._replace(crossed=np.where(found.crossed < 0, -1, guard[found.crossed]))
 
@@ -141,8 +151,9 @@ class KernelGram:
         out[:, F] = T[: len(F)].T
         return out
 
-    def ends(self, here: Optimum, key, rows, points, place, pull, alpha) -> Ends:
+    def ends(self, here: Optimum, key, lines: Lines, alpha) -> Ends:
         """By products with the rows of Q whose multipliers have changed, for all rows."""
+        rows, points, place, pull = lines
         near, line, inside = self.near, np.arange(len(rows)), np.flatnonzero(place >= 0)
         own = inside, place[inside]
         y, c = self.problem.y, self.problem.c

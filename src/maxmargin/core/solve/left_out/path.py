@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..threads import one_blas_thread
+from .gram import Lines
 from .independent import independent
 from .pivot import RATE_ROUNDING, follow_all
 from .tableau import Optimum, Tableau, tableau
@@ -117,7 +118,7 @@ class Paths:
         size = pull * self.gram.lengths[rows] * float(self.gram.lengths.max())
         skip, pin = np.where(free, -1, place), np.where(free, place, -1)
         alpha, events = self._follow(g, here.z[self.near], skip, pin, -pull, size, self.rank)
-        ends = self.gram.ends(here, self.key, rows, points, place, pull, alpha)
+        ends = self.gram.ends(here, self.key, Lines(rows, points, place, pull), alpha)
         tolerance = self._tolerance(rows, ends.gap + self.rounding, alpha, ends.tie)
         f = here.problem.y[rows] * (1.0 - here.z[rows] + ends.change) + ends.shift
         good = (events >= 0) & (tolerance <= MAX_TOLERANCE * (1.0 + np.abs(f)))

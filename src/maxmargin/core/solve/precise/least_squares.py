@@ -51,7 +51,7 @@ class Squares(NamedTuple):
     free: bool  # whether there is a bias
 
 
-class Moments(NamedTuple):
+class ExactMoments(NamedTuple):
     """What f is made of, and its minimum."""
 
     mass: Fraction  # Σs, or zero where there is no bias
@@ -92,7 +92,7 @@ def fractions(values) -> Fractions:
     return found.numbers * Fraction(2) ** found.exponent
 
 
-def _moments(asked: Squares) -> Moments:
+def _moments(asked: Squares) -> ExactMoments:
     X = asked.X.toarray() if sparse.issparse(asked.X) else asked.X
     x, t = whole(X), whole(asked.targets.block(slice(0, len(X))))
     s = whole(np.ones(len(X)) if asked.weight is None else asked.weight)
@@ -113,7 +113,7 @@ def _moments(asked: Squares) -> Moments:
     A[every, every] += Fraction(asked.alpha)
     W = _solution(A, R)
     least = (square - mass * (target @ target) - (W * R).sum()) / 2
-    return Moments(mass, mean, target, A, lengths, W, least)
+    return ExactMoments(mass, mean, target, A, lengths, W, least)
 
 
 def _solution(A: Fractions, R: Fractions) -> Fractions:
@@ -137,7 +137,7 @@ def _solution(A: Fractions, R: Fractions) -> Fractions:
     return W - null @ _solution(null.T @ null, null.T @ W)
 
 
-def _rounded(moments: Moments, free: bool, unit: Decimal) -> tuple[np.ndarray, np.ndarray]:
+def _rounded(moments: ExactMoments, free: bool, unit: Decimal) -> tuple[np.ndarray, np.ndarray]:
     """Float64 near W* and its bias, which belong together where data are far from the origin."""
     d = len(moments.W)
     bias = moments.target - moments.mean @ moments.W
@@ -149,7 +149,7 @@ def _rounded(moments: Moments, free: bool, unit: Decimal) -> tuple[np.ndarray, n
     return found[:d], found[d] if free else np.zeros(len(bias))
 
 
-def _metric(moments: Moments, free: bool) -> Fractions:
+def _metric(moments: ExactMoments, free: bool) -> Fractions:
     """The Hessian of f in W and b."""
     if not free:
         return moments.A
@@ -162,7 +162,7 @@ def _decimals(values: Fractions) -> Any:
     return np.frompyfunc(lambda value: decimal(Fraction(value)), 1, 1)(values)
 
 
-def _proof(moments: Moments, W, b, near: NormalEquations) -> NormalEquations:
+def _proof(moments: ExactMoments, W, b, near: NormalEquations) -> NormalEquations:
     """Gradient and excess at float64 weights; entries are relative to ‖feature‖‖targets‖."""
     off = fractions(W) - moments.W
     missed = fractions(b) + moments.mean @ fractions(W) - moments.target

@@ -59,7 +59,7 @@ ASSUMED_NOISE, EXACT_NOISE = 1e-5, 1e-13
 # A slope must exceed the noise so many times for a line search to see it.
 VISIBLE_SLOPE = 10.0
 # Σ R is levelled by steps of the biases until it is this share of their curvature, or so often.
-LEVEL_SHARE, MAX_LEVELLINGS = 5e-4, 2
+LEVEL_SHARE, MAX_LEVELLINGS, LEVEL_GROWTH = 5e-4, 12, 2.0
 # A gap that a step leaves above this share of what it was, near the end, is noise.
 NOISY_SHARE, NEAR_END = 0.5, 30.0
 # From nothing: C so many times that at which some direction bends as much as the ridge, then ever
@@ -237,20 +237,31 @@ class TorchNewton:
         """Steps of the biases alone, until a few rows can make up for what Σ R lacks of zero."""
         if not self.problem.bias:
             return at
-        if self.model is None:
-            self.model = TorchKronecker(self, self.Q)
+        fresh = self.model is None
+        length, kept = 1.0, True  # kept: whether Q is that of the place
         for _ in range(MAX_LEVELLINGS):
-            g = self.C * at.sums.r
-            cost = self.outputs.gather(g * self.model.bias(g))
-            cheap = cost <= SOLVED_SHARE * self.monitor.tol * self.primal(at)
-            level = at.sums.r.abs() <= LEVEL_SHARE * self.model.diagonal
-            if bool(cheap.all() & level.all()):
+            if self.model is None:
+                at = at if kept else self.look(at.W, at.b, at.precision)
+                self.model, fresh, kept = TorchKronecker(self, self.Q), True, True
+            if self._is_level(at):
                 break
-            new = self.look(at.W, at.b - self.C * self.model.bias(at.sums.r), at.precision)
-            if not bool(new.sums.r.abs().sum() < at.sums.r.abs().sum()):
-                return self.look(at.W, at.b, at.precision)  # Q belongs to the place again
-            at = new
-        return at
+            way = self.C * self.model.bias(at.sums.r)
+            new = self.look(at.W, at.b - length * way, at.precision)
+            kept = bool(new.sums.r.abs().sum() < at.sums.r.abs().sum())
+            if kept:
+                at, length = new, min(1.0, LEVEL_GROWTH * length)
+            elif fresh:
+                length *= STEP_SHRINKAGE
+            if not fresh or kept:
+                self.model, fresh = None, False
+        return at if kept else self.look(at.W, at.b, at.precision)  # Q belongs to the place again
+
+    def _is_level(self, at: Place) -> bool:
+        assert self.model is not None
+        g = self.C * at.sums.r
+        cost = self.outputs.gather(g * self.model.bias(g))
+        cheap = cost <= SOLVED_SHARE * self.monitor.tol * self.primal(at)
+        return bool(cheap.all() & (at.sums.r.abs() <= LEVEL_SHARE * self.model.diagonal).all())
 
     def _exactly(self, at: Place, tol) -> tuple[Place, torch.Tensor]:
         """The same place evaluated exactly; notes by how much that differs."""
