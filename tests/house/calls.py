@@ -22,6 +22,8 @@ from scipy import sparse
 
 import maxmargin
 
+# What is told of compiling; and calls after which it must have ended.
+COMPILING, MOST_COMPILING_CALLS = "models/compiling.py", 6
 HOME = str(Path(maxmargin.__file__).parent) + "/"
 
 
@@ -72,10 +74,14 @@ def folder(file: str) -> str:
 
 
 def follow(call: Callable[[], object]) -> Followed:
-    """``call`` once for imports and compilation, and once more, followed."""
+    """``call`` once for imports, and again until nothing is compiled while it is followed: kernels
+    are when they are worth it, which is told to whoever waits."""
     call()
-    with Followed() as found:
-        call()
+    for _ in range(MOST_COMPILING_CALLS):
+        with Followed() as found:
+            call()
+        if COMPILING not in found.files:
+            break
     return found
 
 
