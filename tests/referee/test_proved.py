@@ -30,6 +30,12 @@ DRAWN = [
     (501, 179, "far"),  # a hard margin that costs more than all slack
     (502, 98, "extreme"),  # logistic: a thousand idle steps with too few digits
     (502, 182, "far"),  # weights of all classes must be rounded together
+    # logistic, separable in part: steps that gain 1e-200 are not idle
+    pytest.param((6001, 4, "extreme"), marks=pytest.mark.slow),
+    (6001, 17, "weights"),  # "max": a bias near zero says what rounding of the others has lost
+    # no time was left when there was no hard margin
+    pytest.param((6001, 95, "large C"), marks=pytest.mark.slow),
+    (5001, 9, "scales"),  # kernel ridge: the nearest coefficients, not only near ones
 ]
 
 
@@ -70,6 +76,23 @@ def test_drawn_problems_are_proved_now_and_verify_agrees(which):
     assert proved(model)
     found = verify(model, posed.data(), posed.targets(), posed.weight)
     assert found.holds(getattr(model, "tol", 1e-6))
+    assert report.verdict != "refuted"
+
+
+@pytest.mark.parametrize(
+    "which",
+    [
+        (6001, 92, "far"),  # "sum" without a bias
+        (6001, 60, "far"),  # logistic without a bias
+        (5001, 32, "large C"),  # "max": one class has weights near zero, which may be any
+    ],
+    ids=lambda which: f"{which[2]}-{which[1]}",
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_no_float64_weights_can_do_is_proved(which):
+    model, report = judge(problem(*which), slack=0.0)
+    assert not proved(model)
+    assert "none at all have a gap of" in model.certificate_.method
     assert report.verdict != "refuted"
 
 

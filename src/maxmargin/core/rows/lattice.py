@@ -3,8 +3,8 @@
 Float64 multipliers of data far from the origin are off by 10⁻¹⁶ of themselves, and sums in which
 they cancel by all that is left.  But there are many float64 near to each, and some of them add up
 well: the steps between them are the vectors of a lattice, and asked for is the point of it that is
-nearest to what should be.  The basis is reduced, and the point found by rounding along it.
-[Lenstra, Lenstra, Lovász 1982; Babai 1986]
+nearest to what should be.  The basis is reduced, a point found by rounding along it, and the
+nearest by enumeration (``closest_vector.py``).  [Lenstra, Lenstra, Lovász 1982; Babai 1986]
 
 Basis vectors are Decimals and exact; only what decides about their order and multiples is float64.
 For that to be enough, demands on sums are raised by a few digits at a time.
@@ -17,6 +17,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from .closest_vector import closest
 from .decimals import decimals, factor, floats
 
 # By how much demands are raised at a time; the share of the squared length that a swap must gain.
@@ -27,6 +28,9 @@ MAX_LATTICE, MAX_REDUCTION_STEPS = 40, 40_000
 FEW_STEPS = 4_000
 # Sums from which on float64 cannot say which vector is longer.
 MAX_SUM = Decimal("1e140")
+# A squared distance that is more than √2, squared, for certain; and of what is left, what float64
+# can tell from zero.
+SURE_SQUARE, SURE_SHARE = 2.5, 1e-18
 # Rounding of multiples too large for float64 is mended by doing it again.
 MAX_PASSES = 8
 
@@ -40,6 +44,17 @@ def nearest(
     ``sums`` (N, m): what a step of every variable changes, in units of what may be missing;
     ``moves`` (N, N): how far it goes, in units of how far it may.  All of Decimals.
     """
+    found = _reduced(sums, moves, missing, go_on)
+    if found is None:
+        return None
+    rest, z, vectors = found
+    m = len(rest)
+    better = closest(floats(vectors[:, :m]), floats(rest)).steps
+    return z - decimals(better).dot(vectors[:, m:]) if better.any() else z
+
+
+def _reduced(sums, moves, missing, go_on) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """What rounding along a reduced basis leaves, the integers for it, and the basis."""
     n, m = sums.shape
     if max(abs(sums).max(), abs(missing).max()) > MAX_SUM:
         return None
@@ -52,7 +67,8 @@ def nearest(
         budget = _reduce(vectors, scale, budget, go_on)
         if budget <= 0:
             return None
-    return _rounded(vectors, np.concatenate([missing, decimals(np.zeros(n))]), m + n)
+    rest = np.concatenate([missing, decimals(np.zeros(n))])
+    return *_rounded(vectors, rest, m + n), vectors
 
 
 def nearest_floats(
@@ -75,6 +91,46 @@ def nearest_floats(
     if z is not None:
         out[some] = floats(begin + z * units)
     return out
+
+
+def none_within(
+    answer: np.ndarray, H: np.ndarray, free: np.ndarray, go_on: Callable[[], bool] = lambda: True
+) -> bool:
+    """Whether it is proved that no float64 x has  (x − answer)ᵀ H (x − answer) ≤ 1.
+
+    All such x are within ``reach`` of the answer, which says how fine float64 are there: they are
+    points of a lattice, and all that are within are within √2 in the metric with moves, too.
+    Numbers that may be zero, which have no finest digit, and those that are ``free``, may be any.
+    """
+    L = factor(H)
+    if not 0 < len(H) <= MAX_LATTICE or not all(L.diagonal()):
+        return False
+    reach = np.array([each.sqrt() for each in (_inverse(L) ** 2).sum(axis=0)], dtype=object)
+    least = np.where(free, 0.0, np.nextafter(floats(abs(answer) - reach), 0.0))
+    kept = least >= np.finfo(np.float64).tiny
+    if not (n := int(kept.sum())):
+        return False
+    first = np.concatenate([np.flatnonzero(~kept), np.flatnonzero(kept)])
+    L = factor(H[np.ix_(first, first)])[-n:, -n:]  # what is left of H at the best of the others
+    x, units, reach = answer[kept], decimals(np.spacing(least[kept])), reach[kept]
+    begin = np.array([(a / u).to_integral_value() * u for a, u in zip(x, units, strict=True)])
+    moves = np.diag(units / (reach * Decimal(n).sqrt()))
+    found = _reduced(units[:, None] * L, moves, (begin - x).dot(L), go_on)
+    if found is None:
+        return False
+    rest, _, vectors = found
+    left = floats(rest)
+    bound = closest(floats(vectors[:, : len(rest)]), left).bound
+    return bound > SURE_SQUARE and bound > SURE_SHARE * float(left @ left)
+
+
+def _inverse(L: np.ndarray) -> np.ndarray:
+    """Of a lower triangle."""
+    X = decimals(np.eye(len(L)))
+    for j in range(len(L)):
+        X[j] = X[j] / L[j, j]
+        X[j + 1 :] -= np.multiply.outer(L[j + 1 :, j], X[j])
+    return X
 
 
 def _reduce(vectors: np.ndarray, scale: np.ndarray, budget: int, go_on) -> int:
@@ -128,8 +184,8 @@ def _shorten(vectors, B, Q, size, k: int, scale) -> None:
             return
 
 
-def _rounded(vectors: np.ndarray, rest: np.ndarray, m: int) -> np.ndarray:
-    """The multiples, in all, of the basis that leave least of ``rest``."""
+def _rounded(vectors: np.ndarray, rest: np.ndarray, m: int) -> tuple[np.ndarray, np.ndarray]:
+    """What is left of ``rest`` when multiples of the basis are taken off, and these, in all."""
     n = len(vectors)
     B, total = floats(vectors[:, :m]), decimals(np.zeros(n))
     Q, size = np.zeros_like(B), np.zeros(n)
@@ -147,4 +203,4 @@ def _rounded(vectors: np.ndarray, rest: np.ndarray, m: int) -> np.ndarray:
                 changed = True
         if not changed:
             break
-    return total
+    return rest, total

@@ -24,8 +24,9 @@ FIRST_DIGITS, FIRST_GAP = 40, Decimal("1e-15")
 SMALL = Decimal("1e-40")
 # By no more than this may the objective rise for rounding.
 UNCHANGED = ONE + Decimal("1e-30")
-# Steps that gain less than this, relatively, are idle; after so many in a row digits are missing.
-IDLE_GAIN, MAX_IDLE_STEPS = Decimal("1e-20"), 20
+# Steps that gain less than this, relatively, and leave more than that of the slope are idle; after
+# so many in a row digits are missing.
+IDLE_GAIN, IDLE_SLOPE, MAX_IDLE_STEPS = Decimal("1e-20"), Decimal("0.9"), 20
 # A step counts as downhill with this share of the decrease that it promises.
 ARMIJO_SHARE = Decimal("1e-4")
 
@@ -48,7 +49,7 @@ def _descend(
     system: DecimalSystem, start: Numbers, tick: Callable[[], None], enough: Decimal
 ) -> DecimalOptimum:
     here = min(_at(system, start), _at(system, 0 * start), key=lambda place: place.value)
-    gap, stuck, idle = INFINITY, False, 0
+    gap, stuck, idle, steepness = INFINITY, False, 0, INFINITY
     for _ in range(MAX_STEPS):
         tick()
         slope = _slope(system, here)
@@ -59,8 +60,9 @@ def _descend(
         step = -Factor(H).solve(slope)
         there = _longer(system, here, step, _downhill(system, here, step, slope))
         stuck = there.value >= here.value
-        idle = idle + 1 if here.value - there.value <= IDLE_GAIN * here.value else 0
-        here = there
+        small = here.value - there.value <= IDLE_GAIN * here.value
+        idle = idle + 1 if small and max(abs(slope)) > IDLE_SLOPE * steepness else 0
+        here, steepness = there, min(steepness, max(abs(slope)))
     return DecimalOptimum(here.x, here.alpha, gap)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -24,6 +25,7 @@ from ...rows.decimals import ZERO, decimals, many_digits
 from ..contract import ClassWeights, Ending, Form, Monitor, OutOfBudget, Proved, Solution, settled
 from ..driver import drive
 from ..far import about_the_rows
+from .beyond import no_float_weights
 from .interior import DecimalOptimum, interior
 from .limits import is_small
 from .newton import newton
@@ -32,14 +34,16 @@ from .system import DecimalSystem, Numbers, system
 
 # Iterations of float64 solvers of a small problem, after which more digits are quicker.
 SMALL_MAX_ITER = 500
-# Seconds of computing after which it gives up.
-MAX_SECONDS = 1.0
+# Seconds of computing after which it gives up, and after which it does so on the hard margin alone.
+MAX_SECONDS, MAX_HARD_SECONDS = 3.0, 1.0
 # σ² c from which on the hard margin is tried first.
 BEYOND_MULTIPLIERS = Decimal("1e25")
 # A gap with which an answer is one.
 SOLVED = Decimal("1e-12")
 WHY = "solved again in 100 digits"
 WEIGHT_LIMIT = "limited by the rounding of float64 weights"
+# Said where that is proved, too.
+NO_WEIGHTS = WEIGHT_LIMIT + ": none at all have a gap of {:g}, which is proved"
 
 
 class GaveUp(Exception):
@@ -120,7 +124,22 @@ def sharpened(problem: Any, W: np.ndarray, b: Any, near: Certificate, tol: float
 
 
 def _solve(asked: Demands, point: Any, monitor: Monitor) -> Precise:
-    end = time.thread_time() + MAX_SECONDS
+    there, tick = system(asked), _ticking(monitor, MAX_SECONDS)
+    if asked.penalty is Penalty.LOG:
+        return _back(there, newton(there, _start(asked, there, point), tick))
+    if asked.penalty is not Penalty.HARD and 1 / there.rho > BEYOND_MULTIPLIERS:
+        margin = system(asked, hard=True)
+        with suppress(GaveUp):
+            answer = interior(margin, _ticking(monitor, MAX_HARD_SECONDS))
+            found = _back(margin, answer)
+            if answer.gap < SOLVED and _pays_no_slack(asked, found.alpha):
+                return found
+    return _back(there, interior(there, tick))
+
+
+def _ticking(monitor: Monitor, seconds: float) -> Callable[[], None]:
+    """What stops a search after so many seconds of computing, or when the fit has no more."""
+    end = time.thread_time() + seconds
 
     def tick() -> None:
         if monitor.seconds > monitor.max_seconds:
@@ -128,16 +147,7 @@ def _solve(asked: Demands, point: Any, monitor: Monitor) -> Precise:
         if time.thread_time() > end:
             raise GaveUp
 
-    there = system(asked)
-    if asked.penalty is Penalty.LOG:
-        return _back(there, newton(there, _start(asked, there, point), tick))
-    if asked.penalty is not Penalty.HARD and 1 / there.rho > BEYOND_MULTIPLIERS:
-        margin = system(asked, hard=True)
-        if (answer := interior(margin, tick)).gap < SOLVED:
-            found = _back(margin, answer)
-            if _pays_no_slack(asked, found.alpha):
-                return found
-    return _back(there, interior(there, tick))
+    return tick
 
 
 def _pays_no_slack(asked: Demands, alpha: Numbers) -> bool:
@@ -169,7 +179,11 @@ def _told(problem, asked: Demands, answer: Precise, found: Solution, prove, tol:
     multipliers = () if alone else (_multipliers(asked, answer.alpha, found.point[2]),)
     shape, like = np.shape(found.point[0]), found.point[1]
     end = time.thread_time() + MAX_SECONDS
-    for W, b in float_weights(asked, answer, tol, lambda: time.thread_time() < end):
+
+    def go_on() -> bool:
+        return time.thread_time() < end
+
+    for W, b in float_weights(asked, answer, tol, go_on):
         W, b = W.reshape(shape), b if len(b) else np.zeros(np.size(like))
         b = b if np.ndim(like) else float(b[0])
         tried = prove(problem, W, b, *multipliers, tol)
@@ -181,7 +195,9 @@ def _told(problem, asked: Demands, answer: Precise, found: Solution, prove, tol:
         best = tried if tried.gap < best.gap else best
         if best.gap <= tol:
             return best
-    limited = f"{best.certificate.method}; {WEIGHT_LIMIT}"
+    gap, proof = Decimal(tol) * Decimal(best.certificate.primal), best.certificate
+    none = proof.relative_gap < 1.0 and no_float_weights(asked, answer, gap, go_on)
+    limited = f"{proof.method}; {NO_WEIGHTS.format(tol) if none else WEIGHT_LIMIT}"
     return best._replace(certificate=replace(best.certificate, method=limited))
 
 

@@ -28,6 +28,8 @@ from .system import Numbers, above_zero, from_whole
 
 # Shares of the gap asked for by which weights are made longer, in turn.
 LONGER = (0.0, 1e-6, 1e-4, 1e-2, 0.1)
+# Of the largest bias, what another is when it is to say what rounding has lost of it.
+NEAR_ZERO = Decimal(2) ** -30
 
 
 class Precise(NamedTuple):
@@ -46,10 +48,19 @@ def float_weights(
     W = answer.w.reshape(-1, len(asked.place))
     for longer in goals:
         yield _each_alone(asked, longer * W, longer * answer.at_place)
-    biases = _biases(asked, answer)
+    biases = biases_of(asked, answer)
     share, H = _metric(asked, answer, biases, Decimal(tol))
-    for longer in goals:
-        yield _together(longer * W, longer * biases, H / share, share.sqrt(), go_on)
+    for b in _shifted(biases):
+        for longer in goals:
+            yield _together(longer * W, longer * b, H / share, share.sqrt(), go_on)
+
+
+def _shifted(biases: Numbers) -> Iterator[Numbers]:
+    """Biases of several classes matter up to a shift of all: one of them near zero is finer."""
+    yield biases
+    if len(biases) > 1:
+        for own in biases:
+            yield biases - own + max(abs(biases - own)) * NEAR_ZERO
 
 
 def _each_alone(asked: Demands, W: Numbers, at_place: Numbers) -> tuple:
@@ -66,7 +77,7 @@ def _together(W: Numbers, b: Numbers, H: Numbers, reach: Decimal, go_on) -> tupl
     return found[: W.size].reshape(W.shape), found[W.size :]
 
 
-def _biases(asked: Demands, answer: Precise) -> Numbers:
+def biases_of(asked: Demands, answer: Precise) -> Numbers:
     """Scores at the origin."""
     place = decimals(asked.place)
     W = answer.w.reshape(-1, len(place))[: len(answer.at_place)]
