@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 
 from maxmargin import LinearSVM
 from maxmargin.core import first_use
-from maxmargin.core.first_use import plain_at_first
+from maxmargin.core.first_use import compiled_at_once, plain_at_first
 
 
 class Pair(NamedTuple):
@@ -50,6 +50,13 @@ def test_little_is_not_compiled_and_numbers_are_pythons(kernel):
     assert told == Pair(4, 12.0)
     assert (type(told.count), type(told.total)) == (int, float)
     assert not kernel.signatures
+
+
+def test_whoever_compiles_for_others_compiles_little(kernel):
+    with compiled_at_once():
+        assert kernel(np.arange(4.0)).total == 12.0
+    assert len(kernel.signatures) == 1
+    assert not first_use._nesting.at_once
 
 
 @pytest.mark.parametrize("x", [np.arange(5_000.0), np.arange(4.0, dtype=np.float32)])

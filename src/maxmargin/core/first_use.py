@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -29,12 +30,25 @@ PLAIN_KINDS = frozenset(map(np.dtype, ("float64", "int64", "bool")))
 
 
 class _Nesting(threading.local):
-    """Whether this thread runs a kernel plainly: then those that it calls do so too."""
+    """Whether this thread runs a kernel plainly: then those that it calls do so too; and whether
+    it is there to compile."""
 
     plain = False
+    at_once = False
 
 
 _nesting = _Nesting()
+
+
+@contextmanager
+def compiled_at_once() -> Iterator[None]:
+    """In this thread, kernels are compiled however little they are given: somebody will ask for
+    more of them, and in a hurry."""
+    before, _nesting.at_once = _nesting.at_once, True
+    try:
+        yield
+    finally:
+        _nesting.at_once = before
 
 
 def plain_at_first(kernel: Any = None, *, when: Callable[..., bool] | None = None) -> Any:
@@ -59,7 +73,8 @@ def plain_at_first(kernel: Any = None, *, when: Callable[..., bool] | None = Non
         """What numba calls where no compiled version fits: it returns what is to be run."""
         if _nesting.plain:
             return kernel.py_func
-        if spent < MAX_PLAIN_SECONDS and _little(args) and (when is None or when(*args)):
+        enough = spent >= MAX_PLAIN_SECONDS or _nesting.at_once
+        if not enough and _little(args) and (when is None or when(*args)):
             types = tuple(map(kernel.typeof_pyval, args))
             if types in missing or not _on_disk(kernel, types):
                 missing.add(types)

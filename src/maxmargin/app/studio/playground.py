@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.certify.separability import NotSeparableError
 from .code import program
-from .findings import MAX_FIT_SECONDS, findings, inseparable
+from .findings import MAX_FIT_SECONDS, MAX_HURRIED_SECONDS, findings, inseparable
 from .picture import picture_of, proof_picture
 from .task import StudioTask
 from .warm import warm
@@ -44,10 +44,17 @@ def rival(task: StudioTask) -> Any:
 def limited(model: Any, hurry: bool) -> Any:
     """The same estimator, and its inner ones, with a limit on their time.
 
-    In a hurry a perceptron does without its proof, which takes longer than its run.
+    In a hurry a perceptron does without its proof, which takes longer than its run, and a hard
+    margin without the end of its search.
     """
-    last = {"max_seconds": MAX_FIT_SECONDS} | ({"explain": False} if hurry else {})
-    names = {name: name.split("__")[-1] for name in model.get_params()}
+    given = model.get_params()
+    names = {name: name.split("__")[-1] for name in given}
+    hard = any(end == "C" and np.isinf(given[name]) for name, end in names.items())
+    last: dict[str, Any] = {
+        "max_seconds": MAX_HURRIED_SECONDS if hurry and hard else MAX_FIT_SECONDS
+    }
+    if hurry:
+        last["explain"] = False
     return model.set_params(**{name: last[end] for name, end in names.items() if end in last})
 
 
