@@ -6,6 +6,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: see `make test-torch`")
 
 from maxmargin import LinearSVM, LinearSVMCV, load, save, verify  # noqa: E402
+from maxmargin.core.certify import torch_smooth  # noqa: E402
 
 from .test_logistic import WIDTHS, data  # noqa: E402
 
@@ -177,3 +178,19 @@ def test_search_chooses_and_proves(k, device):
 def test_refusals_name_what_works(settings, said):
     with pytest.raises(ValueError, match=said):
         LinearSVM(**settings).fit(*data())
+
+
+@pytest.mark.parametrize("kind_of_labels", ["random", "close"])
+def test_biases_are_levelled_where_few_rows_may_be_tilted(kind_of_labels, device, monkeypatch):
+    """Of many rows only a few make up for Σ R: of small C that takes steps of the biases alone."""
+    monkeypatch.setattr(torch_smooth, "MIN_TILTED_ROWS", 100)
+    rng = np.random.default_rng(5)
+    n, d, k = 6000, 16, 40
+    y = rng.integers(k, size=n)
+    X = 0.5 * rng.standard_normal((k, d))[y] + rng.standard_normal((n, d))
+    if kind_of_labels == "random":
+        y = np.where(rng.random(n) < 0.2, rng.integers(k, size=n), y)
+    rows, labels = torch.as_tensor(X, dtype=torch.float32, device=device), torch.as_tensor(y)
+    for C in (1e-5, 3e-5, 1e-3):
+        found = LinearSVM(C, multiclass="max", tol=1e-3).fit(rows, labels.to(device))
+        assert found.certificate_.relative_gap <= 1e-3
