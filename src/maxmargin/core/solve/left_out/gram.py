@@ -57,8 +57,10 @@ class LinearGram:
 
     def points(self, index) -> np.ndarray:
         """y (x − μ)."""
-        X = dense(self.problem.rows, index).astype(np.float64)
-        return (X - self.mu) * self.problem.y[index][:, None]
+        X = dense(self.problem.rows, index).astype(np.float64, copy=False)
+        X -= self.mu  # a copy already
+        X *= self.problem.y[index][:, None]
+        return X
 
     def extended(self, index) -> np.ndarray:
         """y (x − μ, 1), the 1 as large as the rest; without it where there is no bias."""

@@ -57,13 +57,13 @@ def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, rank, out):
     E, where = np.empty(MAX_EXCHANGED, np.int64), np.full(K, -1)
     inverse = np.empty((MAX_EXCHANGED, MAX_EXCHANGED))
     u, rate, steps = np.empty(MAX_EXCHANGED), np.empty(K), np.empty(K)
-    work = np.empty((4, MAX_EXCHANGED))
+    work = np.empty((3, MAX_EXCHANGED))
     x, low, high, least = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
     for j in range(K):
         out[j] = alpha[j]
         _watch(j, free[j], out, z[j] + edge[j], cap, slow, x, low, high, least)
     if pin >= 0:
-        m = _enter(A, E, m, where, inverse, pin, -g[pin] - pull, u, work)
+        m = _enter(A, free, E, m, where, inverse, pin, -g[pin] - pull, u, work)
         now_free -= 1
     if skip >= 0:
         low[skip], high[skip] = -np.inf, np.inf
@@ -83,9 +83,9 @@ def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, rank, out):
         if free[hit] == (where[hit] < 0):  # a multiplier has met its bound
             out[hit] = cap[hit] if rate[hit] > 0.0 else 0.0
         if where[hit] < 0:
-            m = _enter(A, E, m, where, inverse, hit, rate[hit], u, work)
+            m = _enter(A, free, E, m, where, inverse, hit, rate[hit], u, work)
         else:
-            m = _leave(E, m, where, inverse, hit, u)
+            m = _leave(E, m, where, inverse, hit, u, work)
         moves = free[hit] == (where[hit] < 0)
         now_free += 1 if moves else -1
         _watch(hit, moves, out, 0.0, cap, slow, x, low, high, least)
@@ -133,10 +133,11 @@ def _first_event(rate, x, low, high, least, rest, E, m, top, steps):
     """The step to the first bound met, and by which row; −1 where none is met before the end."""
     for j in range(top):  # without branches, many rows at a time
         steps[j] = _step(rate[j], x[j], low[j], high[j], least[j])
-    first, hit = rest, -1
-    for j in range(top):
-        if steps[j] < first:
-            first, hit = steps[j], j
+    first, hit = _least(steps, top, rest), -1
+    if first < rest:
+        hit = 0
+        while hit < top - 1 and steps[hit] != first:
+            hit += 1
     for e in range(m):
         j = E[e]
         if j >= top:
@@ -144,6 +145,13 @@ def _first_event(rate, x, low, high, least, rest, E, m, top, steps):
             if step < first:
                 first, hit = step, j
     return max(first, 0.0), hit
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "nnan", "nsz"})
+def _least(steps, top, least):
+    for j in range(top):
+        least = min(least, steps[j])
+    return least
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
@@ -162,24 +170,27 @@ def _move(x, rate, step, E, m, top):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
-def _enter(A, E, m, where, inverse, j, rate, u, work):
+def _enter(A, free, E, m, where, inverse, j, rate, u, work):
     """One row more in E, and in the inverse of A_EE; −1 where it is dependent.
 
-    ``rate``: what the row answers now, and then no more: u follows.
+    ``rate``: what the row answers now, and then no more: u follows.  Answers between a free row and
+    one that is not have opposite signs, A = JAᵀJ, and so has the inverse: what it makes of the row
+    is, but for signs, what it makes of the column.
     """
-    column, row, x, y = work[0], work[1], work[2], work[3]
+    column, x, y = work[0], work[1], work[2]
     pivot, size = A[j, j], abs(A[j, j])
+    answers, mine = A[j], free[j]
     for c in range(m):
-        column[c], row[c], y[c] = A[j, E[c]], A[E[c], j], 0.0
+        column[c] = answers[E[c]]
     for a in range(m):
-        total, line, weight = 0.0, inverse[a], row[a]
+        total, line = 0.0, inverse[a]
         for c in range(m):
             total += line[c] * column[c]
-            y[c] += weight * line[c]
         x[a] = total
     for a in range(m):
         size = max(size, abs(column[a]))
-        pivot -= row[a] * x[a]
+        y[a] = x[a] if free[E[a]] == mine else -x[a]
+        pivot -= column[a] * y[a]
     if not abs(pivot) > PIVOT_ROUNDING * size:
         return -1
     u[m] = rate / pivot
@@ -194,21 +205,22 @@ def _enter(A, E, m, where, inverse, j, rate, u, work):
     return m + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _leave(E, m, where, inverse, j, u):
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
+def _leave(E, m, where, inverse, j, u, work):
     """One row less in E, whose u is then zero; the last takes its place."""
-    p, last = where[j], m - 1
-    pivot = inverse[p, p]
+    p, last, row = where[j], m - 1, work[0]
+    pivot, pulled = inverse[p, p], u[p]
+    for c in range(m):
+        row[c] = inverse[p, c]
     for a in range(m):
-        if a != p:
-            factor = inverse[a, p] / pivot
-            u[a] -= factor * u[p]
-            for c in range(m):
-                inverse[a, c] -= factor * inverse[p, c]
-    for a in range(m):
-        inverse[a, p] = inverse[a, last]
-    for a in range(m):
-        inverse[p, a] = inverse[last, a]
+        line = inverse[a]
+        factor = line[p] / pivot
+        u[a] -= factor * pulled
+        for c in range(m):
+            line[c] -= factor * row[c]
+        line[p] = line[last]
+    for c in range(last):
+        inverse[p, c] = inverse[last, c]
     E[p], u[p] = E[last], u[last]
     where[E[p]] = p
     where[j] = -1
