@@ -10,6 +10,7 @@ from scipy import sparse
 
 from maxmargin import influence
 from maxmargin.app.report.fit import fit_report
+from maxmargin.app.report.page import paragraph, tag
 from maxmargin.app.workflow.fit import fit_table
 from maxmargin.app.workflow.plan import Plan
 from maxmargin.models.registry import METHODS
@@ -65,6 +66,12 @@ def test_numbers_are_those_of_the_fit():
         for row in coefficients:
             per_unit = f"{row['per_unit']:+.4g}".replace("-", "−")
             assert per_unit in text
+
+
+def test_a_number_and_its_percent_sign_stay_on_one_line():
+    assert paragraph("4.66 % to ", tag("b", "20.15 %"), " of 5") == (
+        "<p>4.66\u00a0% to <b>20.15\u00a0%</b> of 5</p>"
+    )
 
 
 def test_rows_worth_a_look_are_the_worst_of_the_file():
@@ -209,7 +216,7 @@ def test_a_constant_is_called_one_where_the_badge_was():
     text = read(page).text
     badges = re.findall(r'class="badge ?(\w*)">(?:<bdi>)?([^<]*)', page)
     assert [tone for tone, _ in badges] == ["bad", "quiet"]
-    assert badges[0][1].startswith("No better than always “common”: 3.33 % of new rows wrong")
+    assert badges[0][1].startswith("No better than always “common”: 3.33\u00a0% of new rows wrong")
     assert badges[1][1].startswith("Proved")
     assert "never predicted: rare" in text
     assert "--weights balanced" in text

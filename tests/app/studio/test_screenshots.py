@@ -33,6 +33,13 @@ FAULTS = """() => {
         const across = e.getBoundingClientRect().width;
         if (across > e.closest('.wide').clientWidth + 1) faults.push(['cut', words(e)]);
     }
+    if (innerWidth >= 1280) for (const e of document.querySelectorAll('.tables .wide')) {
+        if (e.scrollWidth > e.clientWidth + 1) faults.push(['scrolls on a desk', words(e)]);
+    }
+    for (const e of document.querySelectorAll('#plane, .bars svg')) {  // one number is no scale
+        const across = [...e.querySelectorAll('text[text-anchor=middle]:not(.axis-label)')];
+        if (e.checkVisibility() && across.length < 2) faults.push(['no scale', words(e)]);
+    }
     const box = (e) => {                        // what of it can be seen
         let { left, top, right, bottom, height } = e.getBoundingClientRect();
         if (e.matches('text')) {                // a line of letters is higher than they are

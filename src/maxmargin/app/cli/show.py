@@ -187,13 +187,17 @@ def next_steps(out: Path, page: Path | None, data: list[str] | None) -> None:
         print(f"\nTo see all of this with pictures, open {page} in a browser.")
     program, model = program_name(), quote(str(out))
     known = "data.csv" if data in (None, ["-"]) else " ".join(map(quote, data or ()))
-    print(f"""
-What to type next:
-    {program} inspect {model}                what it is, and what counts
-    {program} predict {model} new.csv        labels, probabilities and sets for new rows
-    {program} verify {model} {known}        recompute the proof from the data""")
+    steps = {
+        f"{program} inspect {model}": "what it is, and what counts",
+        f"{program} predict {model} new.csv": "labels, probabilities and sets for new rows",
+        f"{program} verify {model} {known}": "recompute the proof from the data",
+    }
     if data is None:
-        print(f"    {program} fit your.csv --target COLUMN           the same for your own file")
+        steps[f"{program} fit your.csv --target COLUMN"] = "the same for your own file"
+    width = max(map(len, steps))
+    print("\nWhat to type next:")
+    for command, words in steps.items():
+        print(f"    {command:<{width}}  {words}")
 
 
 def program_name() -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from ...show.text import safe, shortened
 MAX_NAME_LENGTH = 80
 MAX_VALUE_LENGTH = 160
 PAPER_NOTE = "This is the short version for paper; the page in a browser has pictures and the rest."
+# A number and its sign stay on one line.
+_BEFORE_PERCENT = re.compile(r"(?<=\d) (?=%)")
 FOOTER = "This page holds all it shows: it loads nothing, runs nothing and sends nothing."
 
 
@@ -44,7 +47,7 @@ def _html(part) -> str:
         return part
     if isinstance(part, list | tuple):
         return joined(*part)
-    return safe(part)
+    return _BEFORE_PERCENT.sub("\u00a0", safe(part))
 
 
 def name(words: object, longest: int = MAX_NAME_LENGTH) -> Html:

@@ -24,11 +24,14 @@ export function around(points) {
   return [x0 - padX, x1 + padX, y0 - padY, y1 + padY].map((v) => Number(v.toFixed(decimals)));
 }
 
-// Round numbers from low to high, about `count` of them.
+// Round numbers from low to high, about `count` of them; two at least, for one is no scale.
 export function ticks(low, high, count) {
   const rough = (high - low) / Math.max(1, count);
   const unit = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * unit).find((s) => s >= rough) ?? unit;
+  const steps = [10, 5, 2, 1, 0.5].map((m) => m * unit);
+  const many = (step) => Math.floor(high / step) - Math.ceil(low / step) + 1;
+  const wide = steps.filter((step) => step >= rough);
+  const step = many(wide.at(-1)) >= 2 ? wide.at(-1) : steps.find((s) => many(s) >= 2) ?? wide.at(-1);
   const places = [];
   const first = Math.ceil(low / step);
   for (let i = 0; i < MOST_TICKS && (first + i) * step <= high; i += 1) {
