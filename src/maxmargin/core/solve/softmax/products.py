@@ -24,6 +24,7 @@ PRODUCT_CHUNK_VALUES = 1 << 17
 # … or fewer, for OpenBLAS has faster kernels for products of at most so many multiplications;
 # chunks of fewer rows than this cost more than they gain.
 MAX_SMALL_PRODUCT, MIN_CHUNK_ROWS = 1_000_000, 64
+MAX_ADDED_CHUNK_ROWS = 256
 # Dense rows with fewer non-zeros than this are multiplied as sparse ones.
 MAX_SPARSE_DENSITY = 0.3
 # From this many standard deviations of the mean on, centring by arithmetic costs too many digits.
@@ -66,10 +67,10 @@ class Products:
 
     @cached_property
     def chunks(self) -> list[slice]:
-        """Slices of rows whose scores fit a cache."""
-        return list(
-            _slices(0, self.n, max(MIN_CHUNK_ROWS, PRODUCT_CHUNK_VALUES // (4 * self.width)))
-        )
+        """Slices of rows whose scores fit a cache; of many classes, so many rows that adding up
+        what each slice contributes, (d, k), costs little beside it."""
+        most = max(PRODUCT_CHUNK_VALUES // (4 * self.width), min(self.d, MAX_ADDED_CHUNK_ROWS))
+        return list(_slices(0, self.n, max(MIN_CHUNK_ROWS, most)))
 
     @cached_property
     def piece(self) -> int:
