@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -83,6 +85,57 @@ def test_a_ridge_that_float64_cannot_say_is_no_worse_than_nothing():
     assert not ridge.certificate_.holds(1e-6)
     assert "no float64 found near them are better" in ridge.certificate_.method
     assert ridge.certificate_.objective <= 0.5 * float(y @ y)
+
+
+def test_that_no_coefficients_say_a_function_is_proved():
+    """A column of 1e6 under a cubic: whatever they are, float64 add up to multiples of their last
+    digit, times 1e34.  Tried out beside those that were found."""
+    rng = np.random.default_rng(5)
+    X = np.column_stack([np.full(6, 1e6), rng.standard_normal((6, 3))])
+    y = rng.standard_normal(6)
+    ridge = KernelRidge(1e-2, kernel="poly", gamma=0.37).fit(X, y)
+    assert not ridge.certificate_.holds(1e-6)
+    assert "none at all are within 1e-06, which is proved" in ridge.certificate_.method
+    K = [[(Fraction(0.37) * _product(p, q) + 1) ** 3 for q in X] for p in X]
+    M = [[k + (i == j) * Fraction(1e-2) for j, k in enumerate(row)] for i, row in enumerate(K)]
+    u = _solved(M, [Fraction(value) for value in y])
+    least = sum(Fraction(1e-2) * a * Fraction(b) for a, b in zip(u, y, strict=True)) / 2
+    for _ in range(300):
+        steps = rng.integers(-(10 ** rng.integers(1, 9)), 10 ** rng.integers(1, 9), 6)
+        v = [float(a) + n * np.spacing(abs(float(a))) for a, n in zip(u, steps, strict=True)]
+        f = [sum(k * Fraction(c) for k, c in zip(row, v, strict=True)) for row in K]
+        miss = sum((a - Fraction(b)) ** 2 for a, b in zip(f, y, strict=True))
+        norm = sum(a * Fraction(c) for a, c in zip(f, v, strict=True))
+        assert (miss + Fraction(1e-2) * norm) / 2 - least > Fraction(1e-6) * least
+
+
+def _product(p, q) -> Fraction:
+    return sum((Fraction(a) * Fraction(b) for a, b in zip(p, q, strict=True)), Fraction(0))
+
+
+def _solved(M, right):
+    """By elimination, in fractions."""
+    rows = [[*row, b] for row, b in zip(M, right, strict=True)]
+    for j, row in enumerate(rows):
+        rows[j] = row = [a / row[j] for a in row]
+        for i, other in enumerate(rows):
+            if i != j:
+                rows[i] = [a - other[j] * b for a, b in zip(other, row, strict=True)]
+    return [row[-1] for row in rows]
+
+
+def test_a_function_is_proved_by_its_gap_as_other_models_are():
+    """Coefficients that do not solve the equations: what counts is the objective."""
+    posed = problem(7001, 377, "outlier", "KernelRidge")
+    model = posed.fit()
+    proof = model.certificate_
+    assert proof.relative_residual > 1e-6
+    assert proof.holds(1e-6)
+    assert proof.dual_gap < 1e-6
+    assert "proved within a relative" in str(proof)
+    assert verify(model, posed.data(), posed.targets()).holds(1e-6)
+    assert check(model, posed.data(), posed.targets(), None, 0.0).verdict == "confirmed"
+    assert not replace(proof, method="recomputed from the data in float64").holds(1e-6)
 
 
 def test_ordinary_fits_never_come_here():

@@ -36,6 +36,10 @@ FEW = 10
 UNDERFLOW = 1e-300
 
 
+# Said of a certificate that is one of a function's objective, whatever its coefficients solve.
+DUALITY = "by weak duality"
+
+
 @dataclass(frozen=True)
 class NormalEquations(Exported):
     """How nearly a closed-form fit solves its equations, and how well they were conditioned.
@@ -63,8 +67,23 @@ class NormalEquations(Exported):
     rounding: float = 0.0
 
     def holds(self, tol: float) -> bool:
-        """Whether the normal equations hold to ``tol``, relative to features and targets."""
-        return bool(self.relative_residual <= tol and self.excess < np.inf)
+        """Whether the normal equations hold to ``tol``, relative to features and targets.
+
+        Coefficients that say the best function, but do not solve them, are proved as all other
+        models are: their objective is above its minimum by no more than ``tol`` of itself.
+        """
+        if not self.excess < np.inf:
+            return False
+        gap = self.dual_gap
+        return bool(self.relative_residual <= tol or (gap is not None and gap <= tol))
+
+    @property
+    def dual_gap(self) -> float | None:
+        """The bound on objective − minimum relative to the objective itself, where the certificate
+        is one of the objective."""
+        if DUALITY not in self.method or not self.objective > 0.0:
+            return None
+        return self.excess / self.objective
 
     @property
     def relative_gap(self) -> float:
@@ -84,6 +103,11 @@ class NormalEquations(Exported):
             return (
                 "the residual of the normal equations is not finite, or the data are too large or "
                 "too small for their squares: nothing is proved"
+            )
+        if self.dual_gap is not None:
+            return (
+                f"objective {self.objective:.6g}, proved within a relative {self.dual_gap:.1e} of "
+                f"its minimum ({self.method})"
             )
         rank = "" if self.full_rank else f"; rank {self.rank} of {self.size}: the smallest W"
         return (

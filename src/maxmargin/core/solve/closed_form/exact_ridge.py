@@ -19,9 +19,9 @@ from decimal import Decimal
 
 import numpy as np
 
-from ...certify.normal_equations import NormalEquations
+from ...certify.normal_equations import DUALITY, NormalEquations
 from ...rows.decimals import DIGITS, decimals, floats, many_digits
-from ...rows.lattice import MAX_LATTICE, nearest
+from ...rows.lattice import MAX_LATTICE, nearest, none_within
 from .same_function import Numbers, definite_solution, roots, small_coefficients
 
 # Seconds of computing for all targets together.
@@ -31,7 +31,9 @@ MAX_SECONDS = 2.0
 LOST_DIGITS = 56
 # Digits by which values of K may be larger than α before more are taken.
 COMMON_RATIO_DIGITS = 40
-METHOD = "the function's objective, in {} digits, by weak duality"
+# What is asked for is taken for this much more, squared, so that rounding does not count.
+GENEROUS = Decimal("1.02")
+METHOD = "the function's objective, in {} digits, " + DUALITY
 
 
 def digits_for(most: float, alpha: float) -> int:
@@ -70,17 +72,42 @@ class ExactRidge:
             columns = [_together(self.M, column, asked, self.alpha) for column in self.u.T]
             return [one_by_one, self._whole(np.column_stack(columns))]
 
-    def of_the_same_function(self, residual: float) -> Iterator[np.ndarray]:
-        """Float64 whose function is as near the best as one of such a residual, or nearly so."""
+    def excess(self, tol: float) -> Decimal:
+        """What a function may have beyond the best: that of such a residual, or a relative gap."""
+        with many_digits(self.digits):
+            least = self._gap(self.u)[0]
+            return max((Decimal(tol) * self.length) ** 2 / 2, Decimal(tol) * least)
+
+    def of_the_same_function(self, tol: float) -> Iterator[np.ndarray]:
+        """Float64 whose function is as near the best as one of such a residual, or nearly so; then
+        as near as is enough."""
         end = time.thread_time() + MAX_SECONDS
         if not self.roundable:
             return
+        strict, enough = Decimal(tol) * self.length, (2 * self.excess(tol)).sqrt()
         with many_digits(self.digits):
-            ways = small_coefficients(
-                self.K, self.s, self.y, self.alpha, Decimal(residual) * self.length,
-                lambda u: self._gap(u)[1], lambda: time.thread_time() < end,
-            )  # fmt: skip
-            yield from map(self._whole, ways)
+            for residual in (strict, enough) if enough > strict else (strict,):
+                ways = small_coefficients(
+                    self.K, self.s, self.y, self.alpha, residual,
+                    lambda u: self._gap(u)[1], lambda: time.thread_time() < end,
+                )  # fmt: skip
+                yield from map(self._whole, ways)
+
+    def no_floats(self, tol: float) -> bool:
+        """Whether no float64 at all have a function as good as is asked for, for certain.
+
+        P(f) − P(f*) = ½ (u − u*)ᵀ (KSK + αK) (u − u*), which residuals ρ, too, bound: by ½‖ρ‖².
+        """
+        end = time.thread_time() + MAX_SECONDS
+        with many_digits(self.digits):
+            residuals = self.rows * (Decimal(tol) * self.length) ** 2 / 2
+            most = GENEROUS * max(residuals, self.excess(tol))
+            H = ((self.K * self.s).dot(self.K) + self.alpha * self.K) / (2 * most)
+            any_at_all = np.zeros(len(H), dtype=bool)
+            return any(
+                none_within(column, H, any_at_all, lambda: time.thread_time() < end)
+                for column in self.u.T
+            )
 
     def proof(self, u: np.ndarray, near: NormalEquations) -> NormalEquations:
         """That of these coefficients' function, with the residual that would leave as much."""

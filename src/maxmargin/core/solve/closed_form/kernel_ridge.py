@@ -38,6 +38,7 @@ ENOUGH, MAX_STEPS = 1e-9, 40
 PROVED = 1e-6
 # Said where that is so.
 COEFFICIENT_LIMIT = "the exact coefficients are known, but no float64 found near them are better"
+NO_COEFFICIENTS = f"{COEFFICIENT_LIMIT}: none at all are within {PROVED:g}, which is proved"
 # The largest ‖K‖/α for which a float32 factor is worth trying.
 MAX_SINGLE_CONDITION = 1e6
 
@@ -47,6 +48,11 @@ class RidgeSolution(NamedTuple):
 
     u: np.ndarray
     certificate: NormalEquations
+
+
+def _rank(proof: NormalEquations) -> tuple[bool, float]:
+    """What is proved comes first, then what is off by least."""
+    return not proof.holds(PROVED), proof.relative_residual
 
 
 class KernelSystem:
@@ -138,7 +144,9 @@ class KernelSystem:
         if exact is not None and not found.certificate.holds(PROVED):
             found = self._function(exact, some, found)
         if len(some) > 1 and not found.certificate.holds(PROVED):  # rounded together, too
-            method = f"{found.certificate.method}; {COEFFICIENT_LIMIT}"
+            assert exact is not None
+            limit = NO_COEFFICIENTS if exact.no_floats(PROVED) else COEFFICIENT_LIMIT
+            method = f"{found.certificate.method}; {limit}"
             found = found._replace(certificate=replace(found.certificate, method=method))
         return found
 
@@ -156,9 +164,9 @@ class KernelSystem:
         """The coefficients, of these and of others, whose function is proved best."""
         for u in chain((found.u, *some), exact.of_the_same_function(PROVED)):
             proof = exact.proof(u, found.certificate)
-            if proof.relative_residual < found.certificate.relative_residual:
+            if _rank(proof) < _rank(found.certificate):
                 found = RidgeSolution(u, proof)
-            if found.certificate.holds(PROVED):
+            if found.certificate.relative_residual <= PROVED:
                 break
         return found
 
@@ -170,7 +178,7 @@ class KernelSystem:
             return found
         exact = self._exactly(alpha)
         sharper = found if exact is None else exact.proof(u, found)
-        return min(found, sharper, key=lambda proof: proof.relative_residual)
+        return min(found, sharper, key=_rank)
 
     def residual(self, u, alpha: float, sharp: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """√S (y − Ku − α S⁻¹ u), and bounds on its errors; sharp where rounding is in the way."""
