@@ -34,6 +34,7 @@ from ..models.regression.logistic_regression import LogisticRegression
 from ..models.svm.linear_svm import MULTICLASS_FORMS, LinearSVM
 from ..models.svm.reduced import together
 from ..models.validation import at_least_zero, check_alphas, one_of, positive
+from .calibrate import calibrate
 from .certify.smooth import certify_smooth
 from .data import Duel, PartsData, class_weights
 from .parts import Block
@@ -80,18 +81,15 @@ def fit_estimator(estimator: Any, data: PartsData) -> FitResult:
         estimator.feature_names_in_ = data.names
     with one_blas_thread():
         result = fit_parts(estimator, data)
-    vars(estimator).update(result.attributes)
+        vars(estimator).update(result.attributes)
+        if getattr(estimator, "probability", False):
+            calibrate(estimator, data)
     return result
 
 
 def check_possible(estimator: Any, where: str) -> None:
     """Refuse, before any row is looked at, what parts cannot do; ``where`` they are, in words."""
     name = type(estimator).__name__
-    if getattr(estimator, "probability", False):
-        raise ValueError(
-            f"{name} {where} is not calibrated: probability=True needs rows in memory. Fit it "
-            "without, or LogisticRegression, whose probabilities are its own."
-        )
     for kind, only in ONLY.items():
         for parameter, value in only.items() if isinstance(estimator, kind) else ():
             if getattr(estimator, parameter) != value:

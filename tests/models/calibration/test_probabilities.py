@@ -211,9 +211,3 @@ def test_a_search_has_them_without_being_asked(tmp_path):
     np.testing.assert_array_equal(plain.predict_proba(X), search.predict_proba(X))
     again = mm.load(mm.save(search, tmp_path / "m.maxmargin"))
     np.testing.assert_array_equal(again.predict_proba(X), search.predict_proba(X))
-
-
-def test_parts_refuse_in_words():
-    chunks = [(X[:75], Y[:75]), (X[75:], Y[75:])]
-    with pytest.raises(ValueError, match="probability=True needs rows in memory"):
-        mm.fit_stream(LinearSVM(probability=True), chunks)

@@ -137,3 +137,22 @@ def test_a_score_asks_for_counts_not_for_rows(near):
     weight = np.random.default_rng(0).uniform(size=90)
     _, lazy = spread(X, weight, [40, 40, 70], unknown=True)
     assert model.score(DX, Dy, lazy) == pytest.approx(model.score(X, y, weight))
+
+
+def test_probabilities_are_lazy_and_those_of_the_plain_model(near, tmp_path):
+    X, y = clouds(300, 3, k=3)
+    many, labels = spread(X, y, [90, 200])
+    model = on_dask.LeastSquaresClassifier(probability=True, alpha=1.0).fit(many, labels)
+    P, inside = model.predict_proba(many), model.predict_set(many, alpha=0.2)
+    assert isinstance(P, da.Array)
+    assert isinstance(inside, da.Array)
+    np.testing.assert_array_equal(P.compute(), model.plain().predict_proba(X))
+    np.testing.assert_array_equal(inside.compute(), model.plain().predict_set(X, 0.2))
+    home = maxmargin.LeastSquaresClassifier(probability=True, alpha=1.0).fit(X, y)
+    assert np.abs(home.predict_proba(X) - model.predict_proba(X)).mean() < 0.02
+    loaded = maxmargin.load(maxmargin.save(model, tmp_path / "model"))
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert not hasattr(on_dask.LeastSquaresClassifier(), "predict_proba")
+    assert hasattr(on_dask.FisherDiscriminant(), "predict_proba")
+    assert not hasattr(on_dask.FisherDiscriminant(), "predict_set")
+    assert nothing_held(near)

@@ -189,7 +189,7 @@ def _fit_rows(rows: TrainingRows, plan: Plan, began: float) -> Fitted:
             notes += warned if rows.whole else [*warned, f"C was chosen on {some.which}"]
     tuned = time.perf_counter()
     if estimator is None or not rows.whole:
-        estimator = plan.estimator(C, left(), calibrated=rows.whole)
+        estimator = plan.estimator(C, left(), calibrated=True)
         notes += rows.fit(estimator)
     fitted = time.perf_counter()
     return Fitted(

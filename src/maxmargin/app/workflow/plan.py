@@ -69,7 +69,7 @@ class Plan:
 
     def estimator(self, C: float | None, seconds: float = np.inf, calibrated: bool = False) -> Any:
         """The estimator with its parameters; of closed forms α is 1/C.  ``calibrated``: with
-        probabilities, which rows in memory allow for."""
+        probabilities."""
         method, price = self.resolved, dict[str, Any]()
         if calibrated and "probability" in method.estimator_class()._get_param_names():
             price["probability"] = True

@@ -104,8 +104,8 @@ class Calibrated:
     def _calibration(self) -> Calibration:
         if not hasattr(self, "calibration_"):
             raise NotFittedError(
-                f"This {type(self).__name__} was fitted without probability=True, or to rows that "
-                "were never all in memory. Fit it with probability=True to have probabilities."
+                f"This {type(self).__name__} was fitted without probability=True. Fit it with "
+                "probability=True to have probabilities."
             )
         return self.calibration_
 

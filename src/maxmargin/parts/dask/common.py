@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import closing, nullcontext
 from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names, check_is_fitted
 
 from ...core.types import ArrayLike, MatrixLike
@@ -27,6 +29,11 @@ class KeptParts(NamedTuple):
 
     name: str
     data: DaskData
+
+
+def _in_memory(method: str) -> Callable[[Any], bool]:
+    """Whether the estimator offers a method in memory, with its parameters."""
+    return lambda model: hasattr(super(OnDask, model), method)
 
 
 class OnDask:
@@ -127,14 +134,30 @@ class OnDask:
         """As in memory; for a Dask collection a Dask array, computed when asked."""
         return self._lazily(super().predict, X)  # type: ignore[misc]
 
-    def _lazily(self, method: Any, X):
+    @available_if(_in_memory("predict_proba"))
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """As in memory; for a Dask collection a Dask array, computed when asked."""
+        return self._lazily(super().predict_proba, X)  # type: ignore[misc]
+
+    @available_if(_in_memory("predict_log_proba"))
+    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
+        """As in memory; for a Dask collection a Dask array, computed when asked."""
+        return self._lazily(super().predict_log_proba, X)  # type: ignore[misc]
+
+    @available_if(_in_memory("predict_set"))
+    def predict_set(self, X: MatrixLike, alpha: float = 0.1, per_class: bool = False) -> np.ndarray:
+        """As in memory; for a Dask collection a Dask array, computed when asked."""
+        given = {"alpha": alpha, "per_class": per_class}
+        return self._lazily(super().predict_set, X, **given)  # type: ignore[misc]
+
+    def _lazily(self, method: Any, X, **given: Any):
         check_is_fitted(self)
         if not is_dask(X):
-            return method(X)
+            return method(X, **given)
         import dask.array as da
 
         X = self._known_rows(X)
-        block = OneBlock(self, method.__name__)
+        block = OneBlock(self, method.__name__, **given)
         empty = block.nothing()
         if empty.ndim == 1:
             return da.map_blocks(block, X, dtype=empty.dtype, drop_axis=1, meta=empty)
@@ -167,8 +190,8 @@ class OnDask:
 class OneBlock:
     """A fitted model's method for one block of rows, without what the fit tells of itself."""
 
-    def __init__(self, model, method: str):
-        self.model, self.method = model.plain(), method
+    def __init__(self, model, method: str, **given: Any):
+        self.model, self.method, self.given = model.plain(), method, given
         self.__name__ = f"{type(model).__name__}.{method}"  # what Dask calls its tasks
         for name in FIT_ATTRIBUTES:
             vars(self.model).pop(name, None)
@@ -182,7 +205,7 @@ class OneBlock:
     def __call__(self, X) -> np.ndarray:
         if X.shape[0] == 0:
             return self.nothing()
-        return np.asarray(getattr(self.model, self.method)(numbers(X)))
+        return np.asarray(getattr(self.model, self.method)(numbers(X), **self.given))
 
     def hear(self, judge: Judge, X, y, weight):
         weight = None if weight is None else np.asarray(weight, dtype=np.float64)

@@ -40,12 +40,6 @@ class LogisticRegression(OnDask, logistic_regression.LogisticRegression):
     the model that all steps share.
     """
 
-    def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        return self._lazily(super().predict_proba, X)
-
-    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
-        return self._lazily(super().predict_log_proba, X)
-
 
 class LeastSquaresClassifier(OnDask, least_squares.LeastSquaresClassifier):
     """``maxmargin.LeastSquaresClassifier`` on a cluster; ``alphas`` for up to 2,000 features."""
@@ -77,12 +71,6 @@ class LeastSquaresClassifier(OnDask, least_squares.LeastSquaresClassifier):
 
 class FisherDiscriminant(OnDask, fisher.FisherDiscriminant):
     """``maxmargin.FisherDiscriminant`` on a cluster."""
-
-    def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        return self._lazily(super().predict_proba, X)
-
-    def predict_log_proba(self, X: MatrixLike) -> np.ndarray:
-        return self._lazily(super().predict_log_proba, X)
 
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Coordinates along the directions; for a Dask collection a Dask array."""

@@ -166,8 +166,6 @@ class LogisticRegressionCV(OnDaskCV, logistic_regression_cv.LogisticRegressionCV
     """``maxmargin.LogisticRegressionCV`` on a cluster; see ``OnDaskCV`` for ``scoring``."""
 
     _tuned = LogisticRegression
-    predict_proba = LogisticRegression.predict_proba
-    predict_log_proba = LogisticRegression.predict_log_proba
 
 
 class Dealt(NamedTuple):
