@@ -1,6 +1,7 @@
 """Laws of ranking: what must hold whatever the data are."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,12 +16,12 @@ from maxmargin import (
     pair_accuracy,
     verify,
 )
-from maxmargin.core.certify.graded import certify_grades
+from maxmargin.core.certify.graded import _cornered, _counted, _Scored, centred, certify_grades
 from maxmargin.core.certify.two_class import certify
 from maxmargin.core.problem.graded import GradedProblem
 from maxmargin.core.problem.losses import Hinge
 from maxmargin.core.problem.problem import Bias, Problem
-from maxmargin.core.rows.graded import as_grades
+from maxmargin.core.rows.graded import as_grades, by_score
 from maxmargin.core.rows.pairs import PairRows
 from maxmargin.core.rows.rows import as_rows
 from maxmargin.models.ranking import pairwise_ranker
@@ -189,6 +190,34 @@ def test_certificates_of_counted_and_of_listed_pairs_agree(seed, width, C):
     assert short.certificate.primal == pytest.approx(long.primal, rel=1e-9)
     size = abs(long.dual) + long.primal
     assert short.certificate.dual == pytest.approx(long.dual, abs=1e-8 * size)
+
+
+@pytest.mark.parametrize("width", [0.3, 1e-3, 1e-7, 0.0])
+@pytest.mark.parametrize("way", [_counted, _cornered])
+def test_sums_of_multipliers_are_as_far_off_as_they_say(way, width):
+    """In fractions: multipliers in their boxes have this sum, and these sums for every item."""
+    rng = np.random.default_rng(7)
+    X, grade, group = graded(40, groups=2, seed=7)
+    grade[5:] = np.minimum(grade[5:], grade[5:].min() + 1)  # most items are beaten by few
+    weight = rng.uniform(0.5, 2.0, len(X))
+    problem = GradedProblem(as_rows(X), as_grades(grade, group, weight), 0.7)
+    f = centred(X @ rng.standard_normal(4))
+    seen = _Scored(f, by_score(problem.grades, f), 0.0, 1.0 + 2.0 * np.abs(f).max())
+    found = way(problem, seen, width)
+    pairs, _ = all_pairs(grade, group, weight)
+    exact, total, d = [Fraction(0)] * len(X), Fraction(0), Fraction(width)
+    for u, v in pairs:
+        z = 1 - (Fraction(f[u]) - Fraction(f[v]))
+        share = min(max((z + d) / (2 * d), 0), 1) if width else Fraction(int(z > 0))
+        alpha = Fraction(0.7) * Fraction(weight[u]) * Fraction(weight[v]) * share
+        exact[u], exact[v], total = exact[u] + alpha, exact[v] - alpha, total + alpha
+    near = Fraction(1e-8) if way is _cornered and 0 < width < 1e-3 else Fraction(1e-12)  # z rounds
+    assert abs(Fraction(found.total) - total) <= Fraction(found.off_total) + near
+    off = sum(abs(Fraction(a) - b) for a, b in zip(found.items, exact, strict=True))
+    assert off <= Fraction(found.off_items) + 2 * near
+    if width:  # what δ divides
+        blunt = _counted(problem, seen, width)
+        assert _cornered(problem, seen, width).off_items < blunt.off_items
 
 
 TROUBLE = {

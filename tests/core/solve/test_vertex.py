@@ -33,3 +33,23 @@ def test_a_multiplier_a_rounding_below_its_cap_is_not_free():
         alpha = svm.alpha_.copy()
         alpha[i] -= 5e-12
         assert vertex(problem, alpha).sum() >= alpha.sum() - 1e-9
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("shape", [(12, 3), (30, 8), (6, 6)])
+def test_free_points_end_independent_and_w_stays(seed, shape):
+    """Rows on few lines, all free: the rest of them have a combination of no other."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, shape).astype(float)
+    y = np.where(np.arange(len(X)) % 2, 1.0, -1.0)
+    problem = make_problem(X, y, C=1.0)
+    alpha = np.repeat(rng.uniform(0.2, 0.8, len(X) // 2), 2)  # Σαy = 0
+    found = vertex(problem, alpha)
+    if found.sum() != alpha.sum():  # they were not on one margin: left as they are, or no less
+        assert found.sum() >= alpha.sum() * (1 - 1e-9)
+    np.testing.assert_allclose(X.T @ (found * y), X.T @ (alpha * y), atol=1e-12)
+    assert abs(found @ y) < 1e-12
+    free = (found > 0) & (found < 1 - 1e-9)
+    if not (found == alpha).all():
+        A = np.column_stack([X, np.ones(len(X))])[free]
+        assert np.linalg.matrix_rank(A) == len(A)

@@ -56,6 +56,30 @@ def test_the_correction_undoes_the_optimism_of_the_best_of_many():
     assert "corrected for the choice of C" in str(found)
 
 
+def drawn_one_by_one(wrong, draws, rng):
+    """The same correction, every row drawn: its mean and standard error."""
+    errors = []
+    for _ in range(draws):
+        times = np.bincount(rng.integers(len(wrong), size=len(wrong)), minlength=len(wrong))
+        best = (times @ wrong).argmin()
+        errors.append(wrong[times == 0, best].mean())
+    return np.mean(errors), np.std(errors) / np.sqrt(draws)
+
+
+@pytest.mark.parametrize(("rows", "share"), [(40, 0.2), (300, 0.02), (300, 0.3)])
+def test_rows_that_choose_nothing_need_not_be_drawn(rows, share):
+    rng = np.random.default_rng(rows)
+    wrong = (rng.random(rows) < 0.2)[:, None] ^ (rng.random((rows, 8)) < share)
+    mean, error = drawn_one_by_one(wrong, 2_000, rng)
+    found = [corrected(wrong, int(wrong.mean(axis=0).argmin()), seed).error for seed in range(4)]
+    assert abs(np.mean(found) - mean) < 4.0 * error + 0.002
+
+
+def test_no_row_that_chooses():
+    wrong = np.repeat(np.arange(20) < 3, 4).reshape(20, 4)
+    assert corrected(wrong, 2).error == 0.15
+
+
 def test_one_C_needs_no_correction():
     wrong = np.random.default_rng(2).random((50, 1)) < 0.3
     assert corrected(wrong, 0).error == counted(wrong[:, 0], "leave-one-out").error

@@ -8,9 +8,12 @@ over all u, v of one group with grade_u > grade_v.  A bias would cancel.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from ..rows.graded import Grades
-from ..rows.rows import Rows, shape
+from ..rows.rows import Rows, anchor, lengths, shape
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,16 @@ class GradedProblem:
     @property
     def shape(self) -> tuple[int, int]:
         return shape(self.rows)
+
+    @cached_property
+    def longest(self) -> float:
+        """The length of the longest row, or a little more."""
+        return float(lengths(self.rows).max(initial=0.0))
+
+    @cached_property
+    def place(self) -> np.ndarray:
+        """A point among the rows, about which sums are taken."""
+        return anchor(self.rows)
 
     def summary(self) -> str:
         n, d = self.shape

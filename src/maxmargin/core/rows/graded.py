@@ -204,20 +204,19 @@ def _tally(start, f, rank, weight, offset, pull, slack):
                 slack[t] += mine
                 total += weight[t] * beaten
                 loss += mine
-        # Losers from the worst score up: ever more winners do.
+        # Losers from the worst score up: ever more winners do.  Ranks are counted from the top, so
+        # that sums of winners are sums: as differences they would bear the rounding of all items.
         sums[:] = 0.0
         moments[:] = 0.0
-        seen, everyone, moment_all = low, 0.0, 0.0
+        seen = low
         for t in range(low, high):
             while seen < high and f[seen] - offset < f[t]:
-                _add(sums, rank[seen], weight[seen])
-                _add(moments, rank[seen], weight[seen] * f[seen])
-                everyone += weight[seen]
-                moment_all += weight[seen] * f[seen]
+                _add(sums, most + 1 - rank[seen], weight[seen])
+                _add(moments, most + 1 - rank[seen], weight[seen] * f[seen])
                 seen += 1
             if rank[t] < most:
-                better = everyone - _up_to(sums, rank[t])
-                moment = moment_all - _up_to(moments, rank[t])
+                better = _up_to(sums, most - rank[t])
+                moment = _up_to(moments, most - rank[t])
                 pull[t] -= weight[t] * better
                 slack[t] -= weight[t] * (better * (offset + f[t]) - moment)
     return total, loss

@@ -13,6 +13,10 @@ from scipy.linalg.blas import dsyrk
 from .pairs import PairRows, differences, laplacian
 from .rows import CONVERTED_CHUNK_VALUES, AnyRows, SparseRows, dense, shape
 
+# Columns up to which differences of pairs are formed, however many there are: sorting the entries
+# of a sparse L takes longer (at 20 columns and 4,000 pairs of 2,000 items five times as long).
+MAX_DIFFERENCE_COLUMNS = 64
+
 
 def column_gram(rows: AnyRows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
     """G (lower triangle valid, Fortran order) and h over the rows named by ``index``.
@@ -44,12 +48,15 @@ def column_gram(rows: AnyRows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
 def _pair_gram(rows: PairRows, index, s) -> np.ndarray:
     """Through the items, Xᵀ L X, where pairs outnumber them, else through the differences."""
     n, d = shape(rows.items)
-    if isinstance(rows.items, SparseRows) or 2 * len(index) < n:
-        block = differences(rows, index)
-        return column_gram(block, np.arange(len(index)), s, np.zeros(d))[0]
-    X, L = rows.items.X, laplacian(rows, index, s)
-    G = np.zeros((d, d), order="F")
     size = max(64, 2 * CONVERTED_CHUNK_VALUES // max(1, d))
+    G = np.zeros((d, d), order="F")
+    if isinstance(rows.items, SparseRows) or 2 * len(index) < n or d <= MAX_DIFFERENCE_COLUMNS:
+        size = size if d <= MAX_DIFFERENCE_COLUMNS else max(1, len(index))
+        for start in range(0, len(index), size):
+            block, part = differences(rows, index[start : start + size]), s[start : start + size]
+            G += column_gram(block, np.arange(len(part)), part, np.zeros(d))[0]
+        return G
+    X, L = rows.items.X, laplacian(rows, index, s)
     # L's rows sum to zero, so the origin of X does not matter but for rounding.
     mu = X.mean(axis=0, dtype=np.float64)
     for start in range(0, n, size):

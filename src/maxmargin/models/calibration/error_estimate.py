@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...core.solve.threads import one_blas_thread
+
 # Normal quantile of a 95 % interval.
 INTERVAL_QUANTILE = 1.959963984540054
 # Share of the answers that counts where models share rows.  Of 200 draws each from three known
@@ -22,8 +24,10 @@ INTERVAL_QUANTILE = 1.959963984540054
 SHARED_ROWS_WORTH = 0.8
 # Draws of rows: the mean of so many is off by a thirtieth of what one draw is.
 BOOTSTRAP_DRAWS = 1_000
-# Answers (rows times values of C times draws) looked at; of more rows there are fewer draws.
+# Answers (rows on which values of C differ, times those values, times draws) looked at; of more
+# such rows there are fewer draws.  Rows times draws that are counted together.
 MAX_BOOTSTRAP_ANSWERS = 3e8
+MAX_COUNTS = 1 << 19
 CORRECTED = "cross-validation, corrected for the choice of C"
 
 
@@ -63,7 +67,8 @@ def corrected(wrong: np.ndarray, kept: int, seed: int = 0) -> ErrorEstimate:
     rows = len(wrong)
     share = float(wrong[:, kept].mean())
     if wrong.shape[1] > 1 and rows > 1:
-        share = max(share, _bootstrap(wrong, np.random.default_rng(seed)))
+        with one_blas_thread():
+            share = max(share, _bootstrap(wrong, np.random.default_rng(seed)))
     return ErrorEstimate(share, *wilson(share, SHARED_ROWS_WORTH * rows), rows, CORRECTED)
 
 
@@ -76,14 +81,33 @@ def wilson(share: float, rows: float) -> tuple[float, float]:
 
 
 def _bootstrap(wrong: np.ndarray, rng) -> float:
-    """Mean error, on the rows not drawn, of the C that is best on those drawn."""
+    """Mean error, on the rows not drawn, of the C that is best on those drawn.
+
+    A row of which every C says the same has no part in the choice.  Only the others are drawn, as
+    many as would be among draws of all rows; of the rest a share (1 − 1/n)ⁿ is not drawn.
+    """
     rows, Cs = wrong.shape
-    draws = int(np.clip(MAX_BOOTSTRAP_ANSWERS / (rows * Cs), 20, BOOTSTRAP_DRAWS))
-    answers, errors = np.ascontiguousarray(wrong.T, dtype=np.float64), []
-    for _ in range(draws):
-        times = np.bincount(rng.integers(rows, size=rows), minlength=rows).astype(np.float64)
-        left = times == 0.0
-        if left.any():
-            best = int((answers @ times).argmin())  # the smallest C of equals, as in the search
-            errors.append(answers[best, left].mean())
-    return float(np.mean(errors)) if errors else float(answers.mean(axis=1).min())
+    always = wrong.all(axis=1)
+    some = np.ascontiguousarray(wrong[wrong.any(axis=1) & ~always], dtype=np.float64)
+    if len(some) == 0:
+        return float(always.mean())
+    missed = (1.0 - 1.0 / rows) ** rows
+    draws = int(np.clip(MAX_BOOTSTRAP_ANSWERS / (len(some) * Cs), 20, BOOTSTRAP_DRAWS))
+    together = max(1, MAX_COUNTS // len(some))
+    errors = []
+    for start in range(0, draws, together):
+        times = _times_drawn(len(some), rows, min(together, draws - start), rng)
+        best = (times @ some).argmin(axis=1)  # the smallest C of equals, as in the search
+        left = (times == 0.0).astype(np.float64)
+        mistakes = (left @ some)[np.arange(len(best)), best] + missed * always.sum()
+        judged = left.sum(axis=1) + missed * (rows - len(some))
+        errors.append(mistakes[judged > 0.0] / judged[judged > 0.0])
+    found = np.concatenate(errors)
+    return float(found.mean() if len(found) else wrong.mean(axis=0).min())
+
+
+def _times_drawn(some: int, rows: int, draws: int, rng) -> np.ndarray:
+    """(draws, some): how often each of some rows is among as many draws as there are rows."""
+    many = rng.binomial(rows, some / rows, size=draws)
+    cells = np.repeat(some * np.arange(draws), many) + rng.integers(some, size=many.sum())
+    return np.bincount(cells, minlength=draws * some).reshape(draws, some).astype(np.float64)

@@ -36,8 +36,10 @@ class OutOfFold:
         self.answers[place[place >= 0], step] = wrong[place >= 0]
         place = self.calibrated[test]
         mine = place >= 0
-        full = np.repeat(S[mine].min(axis=1, keepdims=True) - 1.0, self.k, axis=1)
-        full[:, own] = S[mine]
+        full = S[mine]
+        if len(own) < self.k:
+            full = np.repeat(S[mine].min(axis=1, keepdims=True) - 1.0, self.k, axis=1)
+            full[:, own] = S[mine]
         self.scores[place[mine], step] = full
 
     def calibration(self, step: int, weight, own: bool) -> Calibration | None:

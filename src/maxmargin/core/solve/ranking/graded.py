@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...certify.certificate import Certificate
 from ...certify.graded import GradedProof, centred, certify_grades
 from ...problem.graded import GradedProblem
 from ...problem.problem import Bias
@@ -53,7 +52,7 @@ def solve_grades(
     run = _Run(problem, monitor, start)
     with one_blas_thread(), np.errstate(all="ignore"):
         ending = ended(run.loop)
-        found = certify_grades(problem, run.best_w, run.best_width, monitor.tol)
+        found = run.best or certify_grades(problem, run.best_w, run.best_width, monitor.tol)
     why = f"{problem.grades.pairs} pairs implied by grades: they are counted, not listed"
     point = Point(run.best_w, 0.0, np.empty(0))
     best = Proved(point, found.certificate, found.scores)
@@ -71,6 +70,7 @@ class _Run:
         self.rng = np.random.default_rng(monitor.seed)
         self.reach = 0.0  # the half-width of the corner that the curvature is taken from
         self.best_w, self.best_width, self.gap = self.w, MAX_CORNER_WIDTH, np.inf
+        self.best: GradedProof | None = None
 
     def loop(self) -> Ending:
         """Newton steps, and a sharper corner whenever the present one is minimised."""
@@ -78,7 +78,7 @@ class _Run:
         while idle < MAX_IDLE_STEPS and width > MIN_CORNER_WIDTH:
             here = certify_grades(self.problem, self.w, width, self.monitor.tol)
             certificate = here.certificate
-            self._offer(certificate, width)
+            self._offer(here, width)
             idle = 0 if certificate.gap < 0.99 * lowest else idle + 1
             lowest = min(lowest, certificate.gap)
             reached = self.monitor.record(certificate.primal, certificate.primal - certificate.gap)
@@ -97,11 +97,12 @@ class _Run:
             self._newton_step(here, width)
         return Ending.STALLED
 
-    def _offer(self, certificate: Certificate, width: float) -> None:
+    def _offer(self, here: GradedProof, width: float) -> None:
         """Keep the smallest gap that is proved."""
+        certificate = here.certificate
         first = certificate.holds(self.monitor.tol) and not self.best_w.any()
         if first or certificate.relative_gap < self.gap:
-            self.best_w, self.best_width = self.w, width
+            self.best_w, self.best_width, self.best = self.w, width, here
             self.gap = certificate.relative_gap
 
     def _newton_step(self, here: GradedProof, width: float) -> None:

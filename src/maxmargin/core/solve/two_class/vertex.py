@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from scipy.linalg import lapack
 
 from ...first_use import plain_at_first
 from ...problem.losses import bend
@@ -107,10 +108,15 @@ def _independent(A) -> bool:
 def _null_vector(A: np.ndarray) -> np.ndarray | None:
     """ν with νᵀA = 0, or None when the rows of A are independent."""
     m, d = A.shape
-    u, s, _ = np.linalg.svd(A, full_matrices=m > d)
-    if m > d or s[-1] <= DEPENDENCE_TOL * s[0]:
-        return u[:, -1]
-    return None
+    if m > d:  # the last column of Q, A = QR, is orthogonal to all of A's
+        reflections, tau, _, _ = lapack.dgeqrf(A)
+        last = np.zeros((m, 1), order="F")
+        last[-1] = 1.0
+        return lapack.dormqr("L", "N", reflections, tau, last, m, overwrite_c=1)[0][:, 0]
+    if _independent(A):
+        return None
+    u, s, _ = np.linalg.svd(A, full_matrices=False)
+    return u[:, -1] if s[-1] <= DEPENDENCE_TOL * s[0] else None
 
 
 def _first_bound(a, bound, nu) -> tuple[int, float, bool]:
