@@ -115,7 +115,10 @@ def test_row_numbers_and_ids_are_left_out_and_named(maxmargin, tmp_path, memory)
     (tmp_path / "a.csv").write_text(",customer_id,length,width,kind\n" + "\n".join(lines))
     told = maxmargin.json("fit", "a.csv", "-t", "kind", "--C", 1, *memory)
     assert mm.load("model.maxmargin").feature_names == ["length", "width"]
-    assert ' was left out: it numbers the rows (--number "" keeps it)' in told["notes"]
+    assert (
+        'a column without a name was left out: it numbers the rows (--number "" keeps it)'
+        in told["notes"]
+    )
     assert (
         "customer_id was left out: it numbers the rows (--number customer_id keeps it)"
         in (told["notes"])
@@ -165,6 +168,8 @@ def test_excel(maxmargin, tmp_path, monkeypatch):
     assert maxmargin("predict", "model.maxmargin", "a.xlsx").count("\n") == 61
     (tmp_path / "b.xlsx").write_bytes(b"PK no more")
     assert "b.xlsx could not be read as an Excel file" in maxmargin.complaint("fit", "b.xlsx")
+    (tmp_path / "c.xls").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(99))
+    assert "Save them as .xlsx" in maxmargin.complaint("fit", "c.xls")
     monkeypatch.setitem(__import__("sys").modules, "openpyxl", None)
     assert "pip install 'maxmargin[excel]'" in maxmargin.complaint("fit", "a.xlsx", "-t", "kind")
 

@@ -96,6 +96,37 @@ def test_decimal_reads_words_and_numbers():
     assert found.preparation(new, UnexpectedValues())[0].tolist() == [0.25, 2.75, 1.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("words", "numbers", "said"),
+    [
+        (
+            ["1.234,50", "-12,5", "2.000.000"],
+            [1234.5, -12.5, 2e6],
+            "numbers with separators of thousands",
+        ),
+        (
+            ["1.234,50 €", "€12", "7,25 €"],
+            [1234.5, 12.0, 7.25],
+            "numbers with separators of thousands",
+        ),
+        (["2,5 %", "18%", "-,5 %"], [2.5, 18.0, -0.5], "percentages"),
+        (["2012/01/31", "2012/02/01", "31.1.2012"], [15370.0, 15371.0, 15370.0], "dates"),
+    ],
+)
+def test_notations_where_the_decimal_mark_is_a_comma(words, numbers, said):
+    column, told, found = _learned(words * 10, decimal=",")
+    assert f"age: understood as {said}" in told
+    values = found.preparation(_table(words), UnexpectedValues())[:, 0]
+    assert np.allclose(values * column.scale + column.shift, numbers)
+
+
+def test_points_and_commas_are_not_mixed():
+    """1,234 is a number of a little more than one where decimals are commas."""
+    column, told, _ = _learned(["1,234", "2,5", "7"] * 10, decimal=",")
+    assert column.mean == pytest.approx((1.234 + 2.5 + 7) / 3)
+    assert told == ""
+
+
 def test_what_contradicts_is_refused():
     with pytest.raises(ValueError, match="--decimal must be"):
         Choices(decimal=";")

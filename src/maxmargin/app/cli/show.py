@@ -115,7 +115,8 @@ def _lines(fitted, summary: dict, estimator):
     more = len(summary["classes"]) - 8
     classes += f", and {more} more" if more > 0 else ""
     yield "proof", str(estimator.certificate_)
-    yield "data", f"{summary['data']}: {summary['rows']} rows, {summary['features']} features"
+    features = "1 feature" if summary["features"] == 1 else f"{summary['features']} features"
+    yield "data", f"{summary['data']}: {summary['rows']} rows, {features}"
     yield "classes", f"{fitted.model.target}: {classes}"
     yield "method", f"{summary['method']} ({type(estimator).__name__})"
     if summary["C"] is not None:

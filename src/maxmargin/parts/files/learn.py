@@ -24,7 +24,7 @@ from .columns import (
     one_array,
 )
 from .moments import Moments
-from .numerals import NOTATIONS, NUMERAL_KINDS, is_stray
+from .numerals import NOTATIONS, NUMERAL_KINDS, is_stray, notations
 from .preparation import Choices, MatrixPreparation, Preparation
 from .readers import BadRow
 from .row_numbers import RowNumbers
@@ -62,7 +62,10 @@ class Learned:
 
     def sentences(self) -> list[str]:
         """What was made of the columns, as far as it may surprise."""
-        left_out = [f"{name} was left out: {why}" for name, why in self.left_out.items()]
+        left_out = [
+            f"{name or 'a column without a name'} was left out: {why}"
+            for name, why in self.left_out.items()
+        ]
         kinds = {column.name: column for column in self.preparation.columns}
         return (
             left_out
@@ -147,7 +150,7 @@ class LevelColumn:
     def __init__(self, name: str, most: float, advice: str, mark: str | None = None):
         self.name, self.most, self.advice = name, most, advice
         self.counts, self.missing, self.too_many = Counter[str](), 0, False
-        marks = () if mark is None else dict.fromkeys((mark, ",", *NOTATIONS))
+        marks = () if mark is None else dict.fromkeys((mark, ",", *notations(mark)))
         self.readings = [NumeralColumn(name, each) for each in marks]
         self.seen, self.mark, self.repeated = 0, mark, ""
 
@@ -181,7 +184,7 @@ class LevelColumn:
         """How all numbers of the column are written, if that is not the plain way."""
         found = [each for each in self.readings if each.strays == 0 and each.moments.n]
         other = [each for each in found if each.mark in NOTATIONS]
-        plain = any(each.mark == self.mark for each in found) or self.mark == ","
+        plain = any(each.mark == self.mark for each in found)
         return other[0] if other and not plain else None
 
     @property

@@ -2,7 +2,8 @@
 percentages or as days, or among words that are none.
 
 A *mark* says which notation: ``.`` and ``,`` are decimal marks, ``'`` separates thousands,
-``%`` ends a percentage, ``/`` is in a day, 2012/01/31 or 31.1.2012.
+``%`` ends a percentage, ``/`` is in a day, 2012/01/31 or 31.1.2012; ``',`` and ``%,`` are these
+two where the decimal mark is a comma: 1.234,50 and 2,5 %.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from pyarrow import csv
 
 NUMERAL_KINDS = {
     ".": "numeral", ",": "numeral,", "'": "thousands", "%": "percentage", "/": "written day",
+    "',": "thousands,", "%,": "percentage,",
 }  # fmt: skip
 # Notations that are understood where all of a column is written so, and what they are called.
 NOTATIONS = {
     "'": "numbers with separators of thousands", "%": "percentages", "/": "dates, in days",
+    "',": "numbers with separators of thousands", "%,": "percentages",
 }  # fmt: skip
 _NUMBER = r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?"
 _PATTERNS = {
@@ -25,6 +28,8 @@ _PATTERNS = {
     ",": _NUMBER.replace("\\.", ","),
     "'": r"[-+]?[$€£]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?",
     "%": r"[-+]?(\d+\.?\d*|\.\d+) ?%",
+    "',": r"[-+]?[$€£]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?( ?€)?",
+    "%,": r"[-+]?(\d+,?\d*|,\d+) ?%",
     "/": r"(\d{4}/\d{1,2}/\d{1,2}|\d{1,2}\.\d{1,2}\.\d{4})",
 }
 _DAY_FORMS = ("%Y/%m/%d", "%d.%m.%Y")
@@ -33,6 +38,11 @@ MICROSECONDS_PER_DAY = 86_400e6
 MISSING_NUMBER_WORDS = pa.array(
     [word for word in csv.ConvertOptions().null_values if word], pa.string()
 )
+
+
+def notations(mark: str) -> list[str]:
+    """Those that go with a decimal mark."""
+    return [each for each in NOTATIONS if each == "/" or each.endswith(",") == (mark == ",")]
 
 
 def is_numeral(words: pa.Array, mark: str = ".") -> pa.Array:
@@ -54,6 +64,9 @@ def numerals(words: pa.Array, mark: str = ".") -> np.ndarray:
     plain = pc.utf8_ltrim(plain, characters="+")
     if mark == ",":
         plain = pc.replace_substring(plain, pattern=mark, replacement=".")
+    elif mark.endswith(","):
+        plain = pc.replace_substring_regex(plain, pattern=r"[$€£. %]", replacement="")
+        plain = pc.replace_substring(plain, pattern=",", replacement=".")
     elif mark != ".":
         plain = pc.replace_substring_regex(plain, pattern=r"[$€£, %]", replacement="")
     return pc.fill_null(plain.cast(pa.float64()), np.nan).to_numpy(zero_copy_only=False)

@@ -56,6 +56,8 @@ PIECE_BYTES = 1 << 22
 UNPACKED_BYTES = 1 << 18
 # How much of a file is looked at to tell what it is.
 _GLANCE_BYTES = 1 << 14
+# Files of Microsoft's before 2007, and encrypted ones since, begin so.
+_OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1")
 _SVMLIGHT_LINE = re.compile(rb"^[-+\d.eE,]+(\s+qid:\d+)?(\s+\d+:[-+\d.eEnaif]+)+\s*(#.*)?$")
 
 
@@ -297,6 +299,11 @@ def _guess(glance: bytes) -> str:
         return "npz"
     if glance.startswith(b"\x93NUMPY"):
         return "npy"
+    if glance.startswith(_OLD_OFFICE):
+        raise ValueError(
+            "The data are an Excel file of the old kind (.xls), or an encrypted one, which is not "
+            "read. Save them as .xlsx without a password, or as CSV."
+        )
     if glance.lstrip()[:1] in (b"{", b"["):
         raise ValueError(
             "The data look like JSON, which is not read. Write them as CSV or Parquet, for example "
