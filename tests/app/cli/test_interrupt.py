@@ -152,6 +152,7 @@ def test_while_predictions_are_written(tmp_path):
 def test_who_ignores_it_goes_on_ignoring_it(monkeypatch):
     monkeypatch.setattr(interrupt.signal, "getsignal", lambda number: signal.SIG_IGN)
     monkeypatch.setattr(interrupt.signal, "signal", lambda *_: pytest.fail("taken over"))
+    monkeypatch.setattr(interrupt, "_program", False)  # as it is again afterwards
     interrupt.take_over()
 
 
@@ -170,3 +171,14 @@ def test_a_program_that_calls_a_command_keeps_its_own_ctrl_c():
     before = signal.getsignal(signal.SIGINT)
     interrupt.ignore()
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_program_in_the_background_that_calls_a_command_goes_on(monkeypatch):
+    """Shells start such programs with Ctrl-C ignored: that does not make them ours to end."""
+    monkeypatch.setattr(interrupt.os, "_exit", lambda code: pytest.fail("ended"))
+    monkeypatch.setattr(interrupt.signal, "getsignal", lambda number: signal.SIG_IGN)
+    interrupt.leave(0)
+    monkeypatch.setattr(interrupt.os, "_exit", gone := [].append)
+    monkeypatch.setattr(interrupt, "_program", True)
+    interrupt.leave(3)
+    assert gone.__self__ == [3]

@@ -18,11 +18,15 @@ INTERRUPTED_EXIT_CODE = 130
 # The name of a thread that does a command's work.
 WORK_THREAD = "maxmargin-work"
 _cautious = 0
+# Whether this process is the program, and not another one that calls its commands.
+_program = False
 _written: list[str] = []
 
 
 def take_over() -> None:
     """To be called by the program itself; whoever ignores Ctrl-C (nohup) goes on doing so."""
+    global _program
+    _program = True
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _pressed)
 
@@ -48,7 +52,7 @@ def cautiously(*files) -> Iterator[None]:
 def leave(code: int) -> None:
     """End the program here and now, though a thread of it still works; other programs that call
     commands go on."""
-    if signal.getsignal(signal.SIGINT) in (_pressed, signal.SIG_IGN):
+    if _program:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
