@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +18,16 @@ from sklearn.datasets import (
     make_classification,
 )
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.kernel_approximation import Nystroem
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from .class_problems import _minilm, _mnist
-from .problems import narrow, newsgroups
+from .problems import narrow, newsgroup_texts, newsgroups
 
 CS = np.logspace(-2, 2, 7)
 
@@ -82,10 +84,55 @@ def _libsvm(file: str, n: int | None = None, dense: bool = False) -> Callable:
     return read
 
 
-def _covtype(folder):
+def _covtype(folder, n: int = 20_000):
     (file,) = (folder / "covtype").glob("covtype*")
-    rows = np.loadtxt(file, delimiter=",", skiprows=1, max_rows=20_000)
+    rows = np.loadtxt(file, delimiter=",", skiprows=1, max_rows=n)
     return rows[:, :-1], rows[:, -1].astype(int)
+
+
+def _two_covers(folder):
+    """Lodgepole pine or not, as LIBSVM's covtype.binary."""
+    X, y = _covtype(folder, 50_000)
+    return X, (y == 2).astype(int)
+
+
+def _scalable_poly_kernels(folder):
+    """As the example of that name prepares it, of its 5000 rows."""
+    X, y = _two_covers(folder)
+    X = X[:: len(X) // 5000][:5000]
+    return Normalizer().fit_transform(MinMaxScaler().fit_transform(X)), y[:: len(y) // 5000][:5000]
+
+
+def _kernel_approximation(folder):
+    """The digits as the example of that name has them, by 300 features of the RBF kernel."""
+    X, y = load_digits(return_X_y=True)
+    return Nystroem(gamma=0.2, n_components=300, random_state=1).fit_transform(X / 16.0), y
+
+
+def _document_classification(folder):
+    """Four groups, as the example of that name reads them."""
+    texts, group = newsgroup_texts(folder)
+    some = [i for i, g in enumerate(group) if g in (0, 7, 11, 19)]
+    tfidf = TfidfVectorizer(sublinear_tf=True, max_df=0.5, min_df=5, stop_words="english")
+    return narrow(tfidf.fit_transform([texts[i] for i in some])), group[some]
+
+
+def _sentences(folder):
+    with gzip.open(folder / "sentiment_labelled" / "full_set.txt.gz", "rb") as file:
+        lines = [line.rsplit("\t", 1) for line in file.read().decode("utf-8").split("\n")]
+    lines = [line for line in lines if len(line) == 2]
+    X = CountVectorizer().fit_transform([text for text, _ in lines]).astype(np.float64)
+    return narrow(X), np.array([int(label) for _, label in lines])
+
+
+def _questions(folder):
+    """TREC's six kinds of questions."""
+    with zipfile.ZipFile(folder / "trec_qc" / "qc.zip") as archive:
+        (name,) = (name for name in archive.namelist() if "train" in name)
+        data = archive.read(name).decode("latin-1")
+    lines = [line.split(" ", 1) for line in data.split("\n") if " " in line]
+    X = TfidfVectorizer().fit_transform([text for _, text in lines])
+    return narrow(X), np.array([kind.split(":")[0] for kind, _ in lines])
 
 
 def _digits(n: int) -> Callable:
@@ -141,6 +188,7 @@ MADE: dict[str, tuple[Callable, tuple]] = {
             *LINEAR,
             LogisticRegression(solver="saga", random_state=0),
             SVC(),
+            SVC(kernel="linear"),
             LinearSVC(multi_class="crammer_singer", random_state=0),
             LinearDiscriminantAnalysis(),
             RidgeClassifier(),
@@ -149,6 +197,7 @@ MADE: dict[str, tuple[Callable, tuple]] = {
             LogisticRegressionCV(Cs=7, l1_ratios=(0,), use_legacy_attributes=False),
         ),
     ),
+    "digits, kernel approximation": (_kernel_approximation, (LinearSVC(random_state=42),)),
     "made 20k×40": (
         _made(20_000, 40, 0.0),
         (*LINEAR, LinearSVC(loss="hinge", random_state=0), RidgeClassifier()),
@@ -167,11 +216,29 @@ REAL: dict[str, tuple[Callable, tuple]] = {
     "a9a": (_libsvm("a9a.gz"), (*LINEAR, LogisticRegression(solver="liblinear"))),
     "a9a 5k": (_libsvm("a9a.gz", 5000), (SVC(), SVC(kernel="linear"))),
     "mushrooms": (_libsvm("mushrooms.gz"), (*LINEAR, SVC(kernel="linear"))),
-    "letter": (_libsvm("letter.scale.gz", dense=True), (*LINEAR, LinearDiscriminantAnalysis())),
+    "letter": (
+        _libsvm("letter.scale.gz", dense=True),
+        (*LINEAR, LinearDiscriminantAnalysis(), SVC(kernel="linear")),
+    ),
     "covtype 20k": (_covtype, (LogisticRegression(), LinearSVC(dual=False))),
+    "covtype, two classes, 50k": (_two_covers, LINEAR),
+    "covtype, scalable poly kernels": (
+        _scalable_poly_kernels,
+        (LinearSVC(), SVC(C=500.0, kernel="poly", degree=4, coef0=0, gamma=1.0)),
+    ),
     "MNIST 5k": (_digits(5000), (*LINEAR, LinearDiscriminantAnalysis(), RidgeClassifier())),
+    "document classification": (
+        _document_classification,
+        (
+            LogisticRegression(C=5, max_iter=1000),
+            RidgeClassifier(alpha=1.0, solver="sparse_cg"),
+            LinearSVC(C=0.1, dual=False, max_iter=1000),
+        ),
+    ),
     "20newsgroups tf-idf": (_groups, LINEAR),
     "two newsgroups": (_two_groups, (*LINEAR, _grid(LinearSVC()), _grid(LogisticRegression()))),
+    "sentences": (_sentences, LINEAR),
+    "TREC questions": (_questions, LINEAR),
     "SMS spam": (_spam, (*LINEAR, _grid(LinearSVC()))),
     "MiniLM embeddings": (_embeddings, (*LINEAR, RidgeClassifier())),
 }

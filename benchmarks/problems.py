@@ -107,14 +107,20 @@ def _a9a(folder):
     return X, y, [(1.0, 0.5), (100.0, 0.05)]
 
 
-def newsgroups(folder):
-    """Tf-idf of the training part, and the group of each text."""
+def newsgroup_texts(folder):
+    """The training part, and the group of each text."""
     with tempfile.TemporaryDirectory() as place:
         with tarfile.open(folder / "20newsgroups" / "20news-bydate.tar.gz") as archive:
             archive.extractall(place, filter="data")
         (train,) = Path(place).rglob("*train")
         groups = load_files(str(train), encoding="latin-1")
-    return TfidfVectorizer().fit_transform(groups.data), groups.target
+    return groups.data, groups.target
+
+
+def newsgroups(folder):
+    """Tf-idf of the training part, and the group of each text."""
+    texts, group = newsgroup_texts(folder)
+    return TfidfVectorizer().fit_transform(texts), group
 
 
 def _two_groups_of_ten(folder):

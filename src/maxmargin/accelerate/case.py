@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -48,11 +47,18 @@ class Case(ABC):
     rows: int
     columns: int
     classes: int = 2
-    patient: bool = False  # whether ``solve`` goes on where scikit-learn would be quicker
+    patient: bool = False  # whether it is solved where scikit-learn would be quicker, too
+
+    @property
+    def any_size(self) -> bool:
+        return self.patient or SETTINGS.every_size
 
     @abstractmethod
     def check(self) -> None:
-        """Raise ``Refusal`` for what is not honoured here; last, ``Quicker`` for its size."""
+        """Raise ``Refusal`` for what is not honoured here, and ``Quicker`` for its size.
+
+        What takes longer to look at than parameters comes after the size.
+        """
 
     @abstractmethod
     def seconds(self) -> float:
@@ -148,10 +154,9 @@ def _judge(case: Case, fit: record.Fit, answer: Answer | None, theirs: Any) -> N
     Ours solves once more: the first fit of its kind in a process loads compiled kernels.
     """
     try:
-        if answer is None:
-            with suppress(Quicker):
-                case.check()
         case.patient = True
+        if answer is None:
+            case.check()
         with from_cold():
             answer, fit.our_seconds = _timed(case.solve)
         if theirs is None:

@@ -32,6 +32,8 @@ CONSTANT_COLUMN_ROUNDING = 1e-12
 USUAL_TOL, MAX_C = 1e-4, 1000.0
 # Sparse rows: columns up to which Hessians are dense, and values that are worth one.
 MAX_HESSIAN_COLUMNS, MIN_SPARSE_VALUES = 2000, 300_000
+# Sparse rows of more columns: where C is large, the values that are worth the many steps it takes.
+LARGE_C, MIN_LARGE_C_VALUES = 10.0, 100_000
 # LIBLINEAR's logistic regression is quicker on fewer values than these, dense.
 MIN_LIBLINEAR_VALUES = 60_000
 # Steps after which a fit of several classes must have come so near (a relative gap) to go on.
@@ -43,7 +45,9 @@ def few_steps_suffice(X: Any, given: Any, classes: int) -> bool:
     if given.solver in ("sag", "saga") or given.tol < USUAL_TOL or max(given.Cs) > MAX_C:
         return False
     if sparse.issparse(X):
-        return X.shape[1] <= MAX_HESSIAN_COLUMNS and X.nnz < MIN_SPARSE_VALUES
+        if X.shape[1] > MAX_HESSIAN_COLUMNS:
+            return classes == 2 and max(given.Cs) > LARGE_C and X.nnz < MIN_LARGE_C_VALUES
+        return X.nnz < MIN_SPARSE_VALUES
     return _spread(X) <= _max_spread(X.size, classes)
 
 

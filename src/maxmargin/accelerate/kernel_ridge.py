@@ -44,7 +44,7 @@ class KernelRidgeCase(Case):
             raise Refusal("alpha is not one positive number")
         if self.weight is not None and not np.all(np.asarray(self.weight) >= 0):
             raise Refusal("sample weights are negative")
-        if self.rows < MIN_ROWS and not SETTINGS.every_size:
+        if self.rows < MIN_ROWS and not self.any_size:
             raise Quicker(f"scikit-learn's closed form is quicker below {MIN_ROWS} rows")
 
     def seconds(self) -> float:

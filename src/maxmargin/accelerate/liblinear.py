@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from inspect import Signature, signature
+from inspect import signature
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -39,7 +39,7 @@ class Arguments(NamedTuple):
     @classmethod
     def of(cls, original: Callable, args: tuple, kwargs: dict) -> Self:
         """From a call; a parameter that this version of scikit-learn adds is an error here."""
-        return cls(**_signature(original).bind(*args, **kwargs).arguments)
+        return cls(**by_name(original, args, kwargs))
 
     @property
     def column(self) -> float:
@@ -58,12 +58,18 @@ class Arguments(NamedTuple):
         return np.column_stack([W, np.asarray(b) / self.column]) if self.fit_intercept else W
 
 
-def refuse_liblinear(given: Arguments, classes: np.ndarray, codes: np.ndarray) -> None:
-    """What is never solved here of LIBLINEAR's, or is an error for scikit-learn to raise."""
+def refuse_parameters(given: Arguments) -> None:
+    """What is never solved here of LIBLINEAR's."""
     if given.verbose:
         raise Refusal("verbose asks for LIBLINEAR's own output")
     if given.max_iter < LEAST_MAX_ITER:
         raise Refusal(f"max_iter={given.max_iter} asks for an early stop")
+    if given.penalty != "l2":
+        raise Refusal(f"penalty={given.penalty!r} is not solved by maxmargin")
+
+
+def refuse_errors(given: Arguments, classes: np.ndarray, codes: np.ndarray) -> None:
+    """What is an error for scikit-learn to raise."""
     _refuse_combination(given)
     if len(classes) < 2 or not np.isfinite(given.C) or (given.fit_intercept and given.column <= 0):
         raise Refusal("scikit-learn refuses these parameters or labels")
@@ -104,6 +110,14 @@ def column_appended(X: Any, value: float) -> Any:
     return wide
 
 
+def by_name(original: Callable, args: tuple, kwargs: dict) -> dict[str, Any]:
+    """The arguments of a call, by name; ``Signature.bind`` takes a tenth of a small fit."""
+    names = _names(original)
+    if len(args) > len(names):
+        raise TypeError(f"{original.__name__} takes {len(names)} arguments, got {len(args)}")
+    return dict(zip(names, args, strict=False)) | kwargs
+
+
 @cache
-def _signature(original: Callable) -> Signature:
-    return signature(original)
+def _names(original: Callable) -> tuple[str, ...]:
+    return tuple(signature(original).parameters)

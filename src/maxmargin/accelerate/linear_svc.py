@@ -20,18 +20,18 @@ from scipy import sparse
 from sklearn.utils import compute_class_weight
 
 from . import warm
-from .case import Answer, Case, Quicker, Refusal, attend
+from .case import Answer, Case, Quicker, attend
 from .draws import Draws
-from .liblinear import Arguments, column_appended, refuse_liblinear
-from .settings import ENOUGH, SETTINGS, aim
+from .liblinear import Arguments, column_appended, refuse_errors, refuse_parameters
+from .settings import ENOUGH, aim
 
 # What LIBLINEAR takes for a value of X and a class: 50–500 ns, by how well X is scaled.
 SECONDS_PER_VALUE = 1e-7
 MAX_ITER, USUAL_TOL = 10_000, 1e-4
 # Dense columns up to which a d × d system for every class pays.
 MAX_COLUMNS = 400
-# Values of X times classes below which LIBLINEAR is quicker at its usual tolerance: dense; sparse;
-# sparse with the plain hinge.
+# LIBLINEAR is quicker at its usual tolerance below so many values of X: dense; sparse; sparse with
+# the plain hinge.
 MIN_DENSE_VALUES, MIN_SPARSE_VALUES, MIN_SPARSE_HINGE_VALUES = 15_000, 200_000, 400_000
 
 
@@ -65,35 +65,29 @@ class LinearSVCCase(Case):
         return classes, codes.reshape(-1)
 
     def check(self) -> None:
-        given, (classes, codes) = self.given, self.labels
-        self.classes = len(classes)
-        refuse_liblinear(given, classes, codes)
-        if given.penalty != "l2":
-            raise Refusal(f"penalty={given.penalty!r} is not solved by maxmargin")
-        if not SETTINGS.every_size:
+        refuse_parameters(self.given)
+        if not self.any_size:
             self._refuse_size()
+        classes, codes = self.labels
+        self.classes = len(classes)
+        refuse_errors(self.given, classes, codes)
 
     def _refuse_size(self) -> None:
         """What LIBLINEAR is quicker at, by measurement."""
         given, scattered = self.given, sparse.issparse(self.given.X)
-        if self.columns > MAX_COLUMNS and self.classes > 2 and not scattered:
+        if self.columns > MAX_COLUMNS and not scattered and len(self.labels[0]) > 2:
             raise Quicker(f"LIBLINEAR is quicker with more than {MAX_COLUMNS} dense columns")
         least = MIN_SPARSE_VALUES if scattered else MIN_DENSE_VALUES
         if given.dual and not scattered:  # its descent on dense columns may take forever
             least = 0
         elif scattered and given.loss == "hinge":
             least = MIN_SPARSE_HINGE_VALUES
-        if self.values < least and given.tol >= USUAL_TOL:
+        if (given.X.nnz if scattered else given.X.size) < least and given.tol >= USUAL_TOL:
             raise Quicker(f"LIBLINEAR is quicker on fewer than {least} values")
 
-    @property
-    def values(self) -> int:
-        """Of X, for every machine."""
-        values = self.given.X.nnz if sparse.issparse(self.given.X) else self.given.X.size
-        return values * (1 if self.classes == 2 else self.classes)
-
     def seconds(self) -> float:
-        return SECONDS_PER_VALUE * self.values
+        values = self.given.X.nnz if sparse.issparse(self.given.X) else self.given.X.size
+        return SECONDS_PER_VALUE * values * (1 if self.classes == 2 else self.classes)
 
     def original(self) -> Any:
         return self._original(*self.given._replace(random_state=self.draws.source()))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, wraps
-from inspect import signature
+from inspect import Parameter, signature
 from numbers import Integral
 from types import SimpleNamespace
 from typing import Any
@@ -35,11 +35,13 @@ from .draws import Draws
 from .liblinear import (
     LEAST_MAX_ITER,
     Arguments,
+    by_name,
     column_appended,
-    refuse_liblinear,
+    refuse_errors,
+    refuse_parameters,
     refuse_weights,
 )
-from .settings import ENOUGH, SETTINGS, aim
+from .settings import ENOUGH, aim
 
 # What lbfgs takes for a value of X and a class.
 SECONDS_PER_VALUE = 2e-8
@@ -48,13 +50,12 @@ MAX_ITER = 10_000
 
 def wrap(original: Callable) -> Callable:
     """In place of ``_logistic_regression_path``."""
-    parameters = signature(original)
+    parameters = signature(original).parameters.values()
+    defaults = {p.name: p.default for p in parameters if p.default is not Parameter.empty}
 
     @wraps(original)
     def logistic_regression_path(*args, **kwargs):
-        bound = parameters.bind(*args, **kwargs)
-        bound.apply_defaults()
-        given = SimpleNamespace(**bound.arguments)
+        given = SimpleNamespace(**defaults | by_name(original, args, kwargs))
         if given.solver == "liblinear":  # comes to the wrapper below, one C at a time
             return original(*args, **kwargs)
         return attend(PathCase(original, given))
@@ -158,6 +159,8 @@ class PathCase(LogisticCase):
         _refuse_kind(given)
         if given.max_iter < LEAST_MAX_ITER:
             raise Refusal(f"max_iter={given.max_iter} asks for an early stop")
+        if not self.any_size:
+            self._refuse_size()
         if not np.all(np.isfinite(given.Cs)):
             raise Refusal("C=inf has no penalty")
         if given.coef is not None and not self._fits_start():
@@ -166,8 +169,10 @@ class PathCase(LogisticCase):
         refuse_weights(given.sample_weight, codes, self.classes)
         if np.bincount(codes, minlength=self.classes).min() == 0:
             raise Refusal("these rows lack a class")
-        if SETTINGS.every_size:
-            return
+
+    def _refuse_size(self) -> None:
+        """What scikit-learn is quicker at, by measurement."""
+        given = self.given
         if few_steps_suffice(self.X, given, self.classes):
             raise Quicker(f"{given.solver} needs few steps, or cheap ones, on such columns")
         if self._may_give_up():
@@ -183,10 +188,10 @@ class PathCase(LogisticCase):
         given = self.given
         wide = sparse.issparse(self.X) and self.columns > MAX_HESSIAN_COLUMNS
         quick = given.solver not in ("sag", "saga") and given.tol >= USUAL_TOL
-        return self.classes > 2 and quick and not wide and not SETTINGS.every_size
+        return self.classes > 2 and quick and not wide and not self.any_size
 
     def _watch(self, C: float) -> Callable[[int, float], None]:
-        if self.patient or not self._may_give_up():
+        if not self._may_give_up():
             return super()._watch(C)
         return lambda step, gap: PATIENCE.watch(self._sort, C, step, gap)
 
@@ -216,7 +221,7 @@ class PathCase(LogisticCase):
         primal, gap, why, self._path = 0.0, 0.0, "", None
         if given.coef is not None:
             self._offer_start()
-        if len(given.Cs) > 1 and self._may_give_up() and not self.patient:
+        if len(given.Cs) > 1 and self._may_give_up():
             self._try_hardest()
         for C in given.Cs:
             solution = self.solved(float(C))
@@ -297,17 +302,19 @@ class LiblinearCase(LogisticCase):
         return weight * np.asarray(given.sample_weight, dtype=np.float64)
 
     def check(self) -> None:
-        given, (classes, codes) = self.given, self.labels
-        refuse_liblinear(given, classes, codes)
-        if given.penalty != "l2":
-            raise Refusal(f"penalty={given.penalty!r} is not solved by maxmargin")
+        refuse_parameters(self.given)
+        if not self.any_size and self.given.tol >= USUAL_TOL:
+            self._refuse_size()
+        classes, codes = self.labels
+        refuse_errors(self.given, classes, codes)
         if len(classes) > 2:
             raise Refusal("scikit-learn refuses more than two classes here")
-        if SETTINGS.every_size or given.tol < USUAL_TOL:
-            return
-        scattered = sparse.issparse(given.X)
+
+    def _refuse_size(self) -> None:
+        """What LIBLINEAR is quicker at, by measurement."""
+        X, scattered = self.given.X, sparse.issparse(self.given.X)
         least = MIN_SPARSE_VALUES if scattered else MIN_LIBLINEAR_VALUES
-        if (given.X.nnz if scattered else given.X.size) < least:
+        if (X.nnz if scattered else X.size) < least:
             raise Quicker(f"LIBLINEAR is quicker on fewer than {least} values")
 
     def original(self) -> Any:

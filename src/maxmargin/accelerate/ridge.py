@@ -18,7 +18,6 @@ import numpy as np
 from scipy import sparse
 
 from .case import Answer, Case, Quicker, Refusal, attend
-from .settings import SETTINGS
 
 # What scikit-learn takes for a value of X and a column, of d × d normal equations.
 SECONDS_PER_PRODUCT = 1e-10
@@ -76,7 +75,7 @@ class RidgeCase(Case):
         return isinstance(self.ridge.random_state, Integral) and not own_bias
 
     def _refuse_size(self) -> None:
-        if self.rows * self.columns < MIN_VALUES and not SETTINGS.every_size:
+        if self.rows * self.columns < MIN_VALUES and not self.any_size:
             raise Quicker(f"scikit-learn's closed form is quicker below {MIN_VALUES} values")
 
     def seconds(self) -> float:

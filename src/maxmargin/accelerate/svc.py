@@ -23,7 +23,7 @@ from . import warm
 from .case import Answer, Case, Quicker, Refusal, attend
 from .liblinear import refuse_weights
 from .linear_pair import solve_pair
-from .settings import ENOUGH, SETTINGS, aim
+from .settings import ENOUGH, aim
 
 # What LIBSVM takes for a pair of rows, and for each column in it.
 SECONDS_PER_PAIR, SECONDS_PER_PAIR_VALUE = 5e-9, 1e-9
@@ -92,12 +92,12 @@ class SVCCase(Case):
         if not np.isfinite(svc.C):
             raise Refusal("C=inf is not LIBSVM's problem")
         _refuse_kernel(svc)
+        if not self.any_size:
+            self._refuse_size()
         if len(self.sample_weight):
             refuse_weights(self.sample_weight, self.codes, self.classes)
             if not np.all(self.sample_weight > 0):
                 raise Refusal("LIBSVM leaves rows of weight 0 out")
-        if not SETTINGS.every_size:
-            self._refuse_size()
 
     def _refuse_size(self) -> None:
         """What LIBSVM is quicker at, by measurement."""

@@ -36,6 +36,9 @@ MODEL_ROWS_PER_COLUMN, MAX_MODEL_ROWS, MIN_MODEL_ROWS = 10, 8000, 4096
 CHEAP_MULTIPLICATIONS = 40_000_000
 # Values of a matrix with fewer rows than columns that may be copied.
 MAX_COPIED_VALUES = 1 << 24
+# Sparse rows are copied only if their inner products take no more multiplications than this: on
+# more of them, steps by the variances of columns are through before the first matrix is factored.
+MAX_SPARSE_MULTIPLICATIONS = 200_000_000
 # Rows per class that A is estimated from.
 CURVATURE_ROWS_PER_CLASS = 4
 # Directions of A below this share of its largest are not seen: equal shifts of all classes.
@@ -226,7 +229,9 @@ class Sampled:
         self.index = products.sample(enough_rows(products.d), seed)
         self.scale = float(products.c.sum()) / float(products.c[self.index].sum())
         m, d = len(self.index), products.d
-        self.thin = products.centred(self.index) if m < d and m * d <= MAX_COPIED_VALUES else None
+        cheap = products.dense or m * m * d <= MAX_SPARSE_MULTIPLICATIONS
+        thin = m < d and m * d <= MAX_COPIED_VALUES and cheap
+        self.thin = products.centred(self.index) if thin else None
         self.wide = self.thin is None and d > MAX_MATRIX_COLUMNS
         self.exact = not self.wide and m == np.count_nonzero(products.c)
         if self.thin is not None:
