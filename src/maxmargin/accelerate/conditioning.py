@@ -6,7 +6,7 @@ more than ``max_iter`` of them.  Measured against certified fits here, in turns:
 - dense rows of unit variance take it a dozen steps, 0.5 to 1.1 times the time of a fit here; two
   classes with a spread of up to 4000 take it 0.5 to 0.9 times; from 1e6 on 2 to 4 times;
 - several classes take it 2 to 5 times as long where six steps here come near the optimum
-  (``NEAR_GAP``), and a quarter to all of the time where they do not: then it ends at ``max_iter``,
+  (``NEAR_GAPS``), and a quarter to all of the time where they do not: then it ends at ``max_iter``,
   far from the optimum;
 - sparse rows with few columns and few values, 0.2 to 0.8 times as long.
 """
@@ -36,8 +36,10 @@ MAX_HESSIAN_COLUMNS, MIN_SPARSE_VALUES = 2000, 300_000
 LARGE_C, MIN_LARGE_C_VALUES = 10.0, 100_000
 # LIBLINEAR's logistic regression is quicker on fewer values than these, dense.
 MIN_LIBLINEAR_VALUES = 60_000
-# Steps after which a fit of several classes must have come so near (a relative gap) to go on.
-NEAR_STEPS, NEAR_GAP = 6, 0.5
+# Steps after which a fit of several classes must have come so near (a relative gap) to go on, and
+# dense columns up to which its first step is cheap.
+NEAR_GAPS = {4: 5.0, 6: 0.5}
+MAX_DENSE_COLUMNS = 400
 
 
 def few_steps_suffice(X: Any, given: Any, classes: int) -> bool:
@@ -48,6 +50,8 @@ def few_steps_suffice(X: Any, given: Any, classes: int) -> bool:
         if X.shape[1] > MAX_HESSIAN_COLUMNS:
             return classes == 2 and max(given.Cs) > LARGE_C and X.nnz < MIN_LARGE_C_VALUES
         return X.nnz < MIN_SPARSE_VALUES
+    if classes > 2 and X.shape[1] > MAX_DENSE_COLUMNS:
+        return True
     return _spread(X) <= _max_spread(X.size, classes)
 
 
@@ -81,7 +85,7 @@ class Patience:
 
     def watch(self, kind: tuple, C: float, step: int, gap: float) -> None:
         """After ``step`` steps the relative gap is ``gap``."""
-        if step == NEAR_STEPS and not gap <= NEAR_GAP:
+        if step in NEAR_GAPS and not gap <= NEAR_GAPS[step]:
             self._hopeless[kind] = min(C, self._hopeless.get(kind, np.inf))
             raise Quicker(_WHY)
 
@@ -89,5 +93,5 @@ class Patience:
         self._hopeless.clear()
 
 
-_WHY = f"{NEAR_STEPS} steps did not come near: lbfgs reaches max_iter sooner than ours the optimum"
+_WHY = "its first steps did not come near: lbfgs reaches max_iter sooner than ours the optimum"
 PATIENCE = Patience()

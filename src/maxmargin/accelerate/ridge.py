@@ -22,7 +22,7 @@ from .case import Answer, Case, Quicker, Refusal, attend
 # What scikit-learn takes for a value of X and a column, of d × d normal equations.
 SECONDS_PER_PRODUCT = 1e-10
 # Rows times columns from which ours are quicker, and columns up to which they are dense.
-MIN_VALUES, MAX_SPARSE_SIDE = 200_000, 5_000
+MIN_VALUES, MAX_SPARSE_SIDE = 200_000, 600
 RIDGE_ATTRIBUTES = ("coef_", "intercept_", "n_iter_", "solver_")
 
 

@@ -29,7 +29,8 @@ from .settings import ENOUGH, aim
 SECONDS_PER_PAIR, SECONDS_PER_PAIR_VALUE = 5e-9, 1e-9
 MAX_ITER, USUAL_TOL = 100_000, 1e-3
 # From where on a certified fit here is quicker than LIBSVM's at its own tolerance, by rows of two
-# classes on average: with the linear kernel; with others by values, or by rows up to a C.
+# classes on average: with the linear kernel (of more than two classes, whose pairs are often
+# separated, by values, too); with others by values, or by rows up to a C.
 MIN_LINEAR_ROWS, MIN_KERNEL_VALUES, MIN_KERNEL_ROWS, MAX_KERNEL_C = 500, 8e5, 5000, 2.0
 # What a fit of LIBSVM's leaves in the estimator.
 SVC_ATTRIBUTES = (
@@ -103,7 +104,8 @@ class SVCCase(Case):
         """What LIBSVM is quicker at, by measurement."""
         rows = 2 * self.rows / self.classes
         if self.svc.kernel == "linear":
-            small = rows < MIN_LINEAR_ROWS
+            short = rows * self.columns < MIN_KERNEL_VALUES
+            small = rows < MIN_LINEAR_ROWS or (self.classes > 2 and short)
         else:
             hard = rows < MIN_KERNEL_ROWS or self.svc.C > MAX_KERNEL_C
             small = hard and rows * self.columns < MIN_KERNEL_VALUES
