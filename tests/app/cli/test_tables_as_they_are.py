@@ -165,6 +165,9 @@ def test_excel(maxmargin, tmp_path, monkeypatch):
     book.save(tmp_path / "a.xlsx")
     told = maxmargin.json("fit", "a.xlsx", "-t", "kind", "--C", 1)
     assert (told["rows"], told["features"]) == (60, 2)
+    # Where progress is told the file is read through something that cannot jump about in it.
+    told = maxmargin("fit", "a.xlsx", "-t", "kind", "--method", "fisher", "--no-report")
+    assert "a.xlsx: 60 rows, 2 features" in told
     assert maxmargin("predict", "model.maxmargin", "a.xlsx").count("\n") == 61
     (tmp_path / "b.xlsx").write_bytes(b"PK no more")
     assert "b.xlsx could not be read as an Excel file" in maxmargin.complaint("fit", "b.xlsx")

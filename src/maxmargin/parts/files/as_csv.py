@@ -97,7 +97,8 @@ def excel_as_csv(file, name: str) -> io.BytesIO:
     out = io.StringIO()
     lines, cells = csv.writer(out, lineterminator="\n"), 0
     try:
-        sheet = load_workbook(file, read_only=True, data_only=True).worksheets[0]
+        whole = file if file.seekable() else io.BytesIO(file.read())  # it is read from its end
+        sheet = load_workbook(whole, read_only=True, data_only=True).worksheets[0]
         for row in sheet.iter_rows(values_only=True):
             cells += len(row)
             if cells > MAX_CELLS:
