@@ -14,7 +14,7 @@ from maxmargin import KernelSVMCV, LinearSVMCV, PolarBasis, compare
 from maxmargin.app.workflow.plan import Plan
 from maxmargin.models.registry import METHODS, Shape
 from maxmargin.models.tune.candidates import make
-from maxmargin.models.tune.comparison import p_value
+from maxmargin.models.tune.comparison import Comparison, p_value
 from maxmargin.models.tune.scoring import constant_score
 
 X, Y = load_iris(return_X_y=True)
@@ -48,6 +48,16 @@ def test_methods_are_ranked_by_the_score_asked_for_and_choose_their_C_by_it():
     ranked = [row["balanced_accuracy"] for row in found.rows]
     assert ranked == sorted(ranked, reverse=True)
     assert "balanced accuracy" in found.recommendation
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "words"),
+    [(0.50, "No method is better"), (0.53, "No method is clearly better"), (0.60, "Use fisher")],
+)
+def test_the_best_by_chance_is_not_recommended(accuracy, words):
+    row = {"method": "fisher", "basis": "as given", "accuracy": accuracy, "standard_error": 0.02,
+           "p_value": 1.0, "fit_seconds": 0.0}  # fmt: skip
+    assert Comparison([row], constant=0.5).recommendation.startswith(words)
 
 
 def test_methods_no_better_than_one_answer_are_not_recommended():

@@ -16,6 +16,8 @@ Record = dict[str, Any]
 
 # A difference with a smaller p-value is called one.
 SIGNIFICANCE_LEVEL = 0.05
+# Standard errors by which the best of several must be above a score to be clearly so.
+CLEARLY = 2.0
 
 
 @dataclass
@@ -62,10 +64,12 @@ class Comparison:
         name = name_of(row)
         reached = f"{in_words(self.score)} {row[self.score]:.3f} ± {row['standard_error']:.3f}"
         text = f"Use {name}: {reached}"
-        if self.constant is not None and best[self.score] <= self.constant:
+        room = CLEARLY * best["standard_error"]
+        if self.constant is not None and best[self.score] - room <= self.constant:
+            clearly = "clearly " if best[self.score] > self.constant else ""
             text = (
-                "No method is better than always giving the commonest answer, of which the "
-                f"{in_words(self.score)} is {self.constant:.3f}. The best is {name}: {reached}"
+                f"No method is {clearly}better than always giving the commonest answer, of which "
+                f"the {in_words(self.score)} is {self.constant:.3f}. The best is {name}: {reached}"
             )
         if row is best:
             text += ", the highest of all"

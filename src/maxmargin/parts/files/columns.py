@@ -203,9 +203,11 @@ class UnexpectedValues:
             yield f"{name}: {count} {are}, such as {self.examples[name]!r}: taken for missing"
         for name, levels in self.new_levels.items():
             shown = ", ".join(repr(level) for level in levels)
+            rows = self.new_rows[name]
+            have, they = ("row has", "it counts") if rows == 1 else ("rows have", "they count")
             yield (
-                f"{name}: {self.new_rows[name]} rows have a level that is not in the model "
-                f"({shown}); they count as none of its levels"
+                f"{name}: {rows} {have} a level that is not in the model ({shown}); {they} as none "
+                "of its levels"
             )
 
 
