@@ -20,7 +20,12 @@ from ...core.certify.fisher import FisherCriterion
 from ...core.rows.design import Design
 from ...core.solve.closed_form.discriminant import Directions, directions, recertify
 from ...core.solve.closed_form.within import Spread, spread_within
-from ...core.solve.precise.fisher import FisherData, precise_criterion, precise_directions
+from ...core.solve.precise.fisher import (
+    FisherData,
+    precise_criterion,
+    precise_directions,
+    precise_weights,
+)
 from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
 from ..calibration.mixin import Calibrated
@@ -204,7 +209,8 @@ class FisherDiscriminant(
             return precise_directions(self._asked(X, codes, weight), most, found), means, 1.0
 
     def _asked(self, X, codes, weight) -> FisherData:
-        return FisherData(X, codes, weight, self.priors_, self.covariance, self.shrinkage)
+        by_mass = self.priors is None
+        return FisherData(X, codes, weight, self.priors_, by_mass, self.covariance, self.shrinkage)
 
     def _spread(self, X, codes, weight) -> tuple[Spread, np.ndarray]:
         return spread_within(X, codes, weight, self.priors_, self.covariance, self.shrinkage)
@@ -286,10 +292,13 @@ class FisherDiscriminant(
             H = spread.about_mean(means, self.priors_)
             V = self.scalings_ / unit
             proof = recertify(spread, H, self.priors_, V)
-            proof = precise_criterion(self._asked(unit * X, codes, weight), V, proof)
-            return self._with_scores(proof, spread, H, means, unit)
+            asked = self._asked(unit * X, codes, weight)
+            proof = precise_criterion(asked, V, proof)
+            return self._with_scores(proof, spread, H, means, unit, asked)
 
-    def _with_scores(self, proof, spread: Spread, H, means, unit: float) -> FisherCriterion:
+    def _with_scores(
+        self, proof, spread: Spread, H, means, unit: float, asked: FisherData | None = None
+    ) -> FisherCriterion:
         """The proof counts what predictions depend on, too: Σw = m_c − m for the scores' weights,
         their biases, and the centre of the projections, each relative to what it is made of."""
         W, b, share = self.coef_.T / unit, self.intercept_, self.priors_
@@ -312,7 +321,9 @@ class FisherDiscriminant(
         scale = 1.0 + np.abs(middle) @ np.abs(Y) + np.abs(np.einsum("ij,ij->j", H, Y))
         reach = np.abs(xbar) + np.abs(means - xbar).max(axis=0)
         moved = np.abs(self.xbar_ * unit - xbar) / np.where(reach > 0, reach, 1.0)
-        lefts = left / np.where(size > 0, size, 1.0), np.abs(b - wanted) / scale, moved
+        left = left / np.where(size > 0, size, 1.0)
+        left = left if asked is None else precise_weights(asked, Y, left)
+        lefts = left, np.abs(b - wanted) / scale, moved
         worst = float(np.concatenate([[proof.relative_residual], *lefts]).max())  # NaN stays NaN
         return replace(proof, relative_residual=worst)
 

@@ -19,8 +19,8 @@ from scipy import sparse
 
 from ...certify.fisher import FisherCriterion
 from ...certify.rational import DIGITS
-from ...rows.decimals import ONE, ZERO, decimals, many_digits
-from ...rows.lattice import nearest_floats
+from ...rows.decimals import ONE, ZERO, decimals, floats, many_digits
+from ...rows.lattice import nearest_floats, none_within
 from ..closed_form.discriminant import CRITERION_ROUNDING, Directions
 from .system import Factor, Numbers
 
@@ -30,15 +30,16 @@ MAX_VALUES, MAX_COLUMNS = 2000, 20
 TOL = 1e-6
 # Of the residual asked for, what rounding aims at.
 ROUNDED_SHARE = Decimal("0.01")
+# Said where that is so.
+NO_WEIGHTS = f"no float64 weights at all obey Σw = m_c − m to {TOL:g}, which is proved"
+# By how much a direction may change, relatively.
+LENGTH_SHARE = Decimal("1e-9")
 METHOD = f"recomputed from the data in {DIGITS} digits"
 TINY = float(np.finfo(float).tiny)
 # What divisions leave of a difference of equal means, relative to the data.
 LAST_DIGITS = Decimal(10) ** (10 - DIGITS)
 # Rotations of all pairs; an entry this small beside the diagonal is zero.
 MAX_ROUNDS, OFF_DIAGONAL = 30, Decimal("1e-60")
-# Roundings of float64 in the shares of classes, relatively, for every row and class: shares come
-# rounded, and criteria change by a small multiple of what they are off by.
-SHARE_ROUNDINGS = 8.0 * 2.0**-53
 # A pivot this small beside its column's variance is one that elimination left of zero.
 SINGULAR = Decimal("1e-70")
 
@@ -50,7 +51,6 @@ class Scatter(NamedTuple):
     H: Numbers  # (d, k)
     M: Numbers  # (d, k)
     factor: Factor
-    rounding: float  # how far criteria may be off, relatively
 
 
 class FisherData(NamedTuple):
@@ -60,6 +60,7 @@ class FisherData(NamedTuple):
     codes: np.ndarray
     weight: np.ndarray | None
     priors: np.ndarray
+    by_mass: bool  # whether shares of classes are those of their rows, of which priors are rounded
     covariance: str
     shrinkage: Any
 
@@ -78,15 +79,16 @@ def precise_directions(asked: FisherData, most: int, found: Directions) -> Direc
         order = [i for i in np.argsort(-J)[:most] if J[i] > least]
         V = _solved(scatter, scatter.M) @ Q[:, order]
         V = np.array([v / (v @ scatter.sigma @ v).sqrt() for v in V.T], dtype=object).T
-        rounded = [_rounded(scatter, v if max(v) >= -min(v) else -v) for v in V.T]
+        chosen = zip(J[order], V.T, strict=True)
+        rounded = [_direction(scatter, j, v if max(v) >= -min(v) else -v) for j, v in chosen]
         kept = np.array(rounded).reshape(len(order), len(scatter.H)).T
         certificate = _criterion(scatter, kept, J, found.certificate)
         if not certificate.relative_gap <= found.certificate.relative_gap:
             return found
-        floats = np.array([_rounded(scatter, y) for y in Y.T]).T
-        if not _solves(scatter, floats):
-            return found
-        return Directions(kept, np.array([float(J[i]) for i in order]), floats, certificate)
+        told = _weights(scatter, Y)
+        if not _solves(scatter, told):
+            return _limited(scatter, Y, found)
+        return Directions(kept, np.array([float(J[i]) for i in order]), told, certificate)
 
 
 def precise_criterion(asked: FisherData, V: np.ndarray, near: FisherCriterion) -> FisherCriterion:
@@ -101,24 +103,83 @@ def precise_criterion(asked: FisherData, V: np.ndarray, near: FisherCriterion) -
         return _criterion(scatter, V, J, near)
 
 
+def _direction(scatter: Scatter, J: Decimal, v: Numbers) -> np.ndarray:
+    """Float64 near v, whose residual S_b v − JΣv is small beside JΣv, however small J is beside the
+    largest criterion; its length may change a little."""
+    residual, Sv = scatter.M @ scatter.M.T - J * scatter.sigma, J * (scatter.sigma @ v)
+    metric = residual.T @ residual / ((Sv @ Sv or ONE) * (ROUNDED_SHARE * Decimal(TOL)) ** 2)
+    near = nearest_floats(v, metric, LENGTH_SHARE * abs(v) + ONE * (v == 0))
+    tried = [decimals(each) for each in (near, _rounded(scatter, v)) if each.any()]
+    best = min(tried, key=lambda w: (residual @ w) @ (residual @ w) / (w @ w), default=v)
+    return floats(best)
+
+
+def _weights(scatter: Scatter, Y: Numbers) -> np.ndarray:
+    """Y in float64; of two classes so that their difference, which is what counts, is exact."""
+    if Y.shape[1] != 2:
+        return np.array([_rounded(scatter, y) for y in Y.T]).T
+    apart = _rounded(scatter, Y[:, 1] - Y[:, 0])
+    unit = np.where(apart == 0.0, 1.0, np.spacing(np.abs(apart)))
+    first = np.rint(floats(Y[:, 0] / decimals(unit))) * unit  # between zero and −apart
+    return np.column_stack([first, first + apart])
+
+
+def _limited(scatter: Scatter, Y: Numbers, found: Directions) -> Directions:
+    """What was found, with the proof, if there is one, that no float64 weights obey ΣY = H."""
+    W = Y if Y.shape[1] != 2 else _apart(Y)
+    some = np.zeros(len(W), dtype=bool)
+    for w in (each for each in W.T if each.any()):
+        if any(none_within(w, each / Decimal(TOL) ** 2, some) for each in _metrics(scatter, w)):
+            method = f"{found.certificate.method}; {NO_WEIGHTS}"
+            return found._replace(certificate=replace(found.certificate, method=method))
+    return found
+
+
+def _apart(H: Numbers) -> Numbers:
+    return H[:, 1:] - H[:, :1]
+
+
 def _rounded(scatter: Scatter, v: Numbers) -> np.ndarray:
     """Float64 near v, whose Σv is near, too: to a small share of what is asked for."""
-    metric = scatter.sigma.T @ scatter.sigma
-    length = v @ metric @ v or ONE
-    return nearest_floats(
-        v, metric / (length * (ROUNDED_SHARE * Decimal(TOL)) ** 2), abs(v) + ONE * (v == 0)
-    )
+    first, second = _metrics(scatter, v)
+    metric = first + second
+    return nearest_floats(v, metric / (ROUNDED_SHARE * Decimal(TOL)) ** 2, abs(v) + ONE * (v == 0))
+
+
+def _metrics(scatter: Scatter, v: Numbers) -> tuple[Numbers, Numbers]:
+    """Those in which what is left of Σv is measured, relative to it."""
+    sigma = scatter.sigma
+    Sv = sigma @ v
+    return sigma.T @ sigma / (Sv @ Sv or ONE), sigma / (v @ Sv or ONE)
 
 
 def _solves(scatter: Scatter, Y: np.ndarray) -> bool:
     """Whether the weights of scores, of two classes their difference, obey ΣY = H in float64."""
-    W, H = Y, scatter.H
-    if Y.shape[1] == 2:
-        W, H = Y[:, 1:] - Y[:, :1], H[:, 1:] - H[:, :1]
-    left = H - scatter.sigma @ decimals(W)
-    return all(
-        (e @ e).sqrt() <= Decimal(TOL) * (h @ h).sqrt() for e, h in zip(left.T, H.T, strict=True)
-    )
+    W = Y if Y.shape[1] != 2 else Y[:, 1:] - Y[:, :1]
+    return bool((_left(scatter, W) <= TOL).all())
+
+
+def _left(scatter: Scatter, W: np.ndarray) -> np.ndarray:
+    """What every column leaves of ΣW = H: its length relative to that of H, or √eᵀΣ⁻¹e relative to
+    √hᵀΣ⁻¹h, which is what a criterion loses, if that is more."""
+    H = scatter.H if scatter.H.shape[1] != 2 else _apart(scatter.H)
+    found = []
+    for w, h in zip(decimals(W).T, H.T, strict=True):
+        off = w - scatter.factor.solve(h)
+        e, y = scatter.sigma @ off, h @ scatter.factor.solve(h)
+        length = (e @ e) / (h @ h or ONE)
+        found.append(float(max(length, (off @ e) / (y or ONE), ZERO).sqrt()))
+    return np.array(found)
+
+
+def precise_weights(asked: FisherData, W: np.ndarray, left: np.ndarray) -> np.ndarray:
+    """By how much weights (d, k), of two classes one, miss ΣW = H, relatively: ``left`` as it was
+    found in float64, or in decimal numbers where that is too much."""
+    if (left <= TOL).all() or not _small(asked):
+        return left
+    with many_digits(DIGITS):
+        scatter = _scatter(asked)
+        return left if scatter is None else np.fmin(left, _left(scatter, W))
 
 
 def _small(asked: FisherData) -> bool:
@@ -128,12 +189,13 @@ def _small(asked: FisherData) -> bool:
 
 def _scatter(asked: FisherData) -> Scatter | None:
     """Σ = (1 − γ) S_w + γ mean variance; None where it is singular."""
-    X, codes, weight, priors, covariance, shrinkage = asked
+    X, codes, weight, priors, by_mass, covariance, shrinkage = asked
     x = decimals((X.toarray() if sparse.issparse(X) else X).astype(np.float64))
     s = decimals(np.ones(len(codes)) if weight is None else np.asarray(weight, dtype=np.float64))
-    share, k, d = decimals(priors), len(priors), x.shape[1]
+    k, d = len(priors), x.shape[1]
+    mass = np.array([sum(s[codes == c], ZERO) for c in range(k)], dtype=object)
+    share = mass if by_mass else decimals(priors)
     share = share / sum(share, ZERO)
-    mass = [sum(s[codes == c], ZERO) for c in range(k)]
     means = np.array([s[codes == c] @ x[codes == c] / mass[c] for c in range(k)], dtype=object)
     away = x - means[codes]
     each = np.array([share[c] / mass[c] for c in range(k)], dtype=object)[codes] * s
@@ -153,7 +215,7 @@ def _scatter(asked: FisherData) -> Scatter | None:
         return None
     if any(p <= SINGULAR * q for p, q in zip(factor.pivots, sigma.diagonal(), strict=True)):
         return None
-    return Scatter(sigma, H, H * root, factor, SHARE_ROUNDINGS * k * (len(codes) + 4))
+    return Scatter(sigma, H, H * root, factor)
 
 
 def _solved(scatter: Scatter, right: Numbers) -> Numbers:
@@ -186,18 +248,18 @@ def _eigen(C: Numbers) -> tuple[Numbers, Numbers]:
 def _criterion(scatter: Scatter, V: np.ndarray, J: Numbers, near: FisherCriterion):
     """Criteria of float64 directions, the bound of all, and the residual of their equation."""
     criteria, left, inner = [], 0.0, np.zeros((V.shape[1], V.shape[1]))
-    v, off = decimals(V), scatter.rounding
+    v = decimals(V)
     for a in range(V.shape[1]):
         Sv, Bv = scatter.sigma @ v[:, a], scatter.M @ (scatter.M.T @ v[:, a])
         criterion = (v[:, a] @ Bv) / (v[:, a] @ Sv)
         rest, size = Bv - criterion * Sv, criterion * Sv
         left = max(left, float(((rest @ rest) / (size @ size)).sqrt()))
         inner[a] = [float(v[:, b] @ Sv) for b in range(V.shape[1])]
-        criteria.append(max(0.0, float(np.nextafter(float(criterion), 0.0)) * (1.0 - off)))
+        criteria.append(max(0.0, float(np.nextafter(float(criterion), 0.0))))
     most = float(max(J, default=ZERO))
-    bound = np.nextafter(most, np.inf) * (1.0 + off) if most > 0.0 else 0.0
+    bound = np.nextafter(most, np.inf) if most > 0.0 else 0.0
     apart = float(np.abs(inner - np.eye(len(inner))).max(initial=0.0))
     return replace(
         near, criterion=tuple(criteria), bound=float(bound), relative_residual=left,
-        orthogonality=apart, method=METHOD, rounding=off * float(bound),
+        orthogonality=apart, method=METHOD, rounding=0.0,
     )  # fmt: skip

@@ -33,6 +33,9 @@ MAX_STEPS = 150
 # The share of the way to the nearest bound that a step goes, at least: more of it, the better the
 # first step would do.
 STEP_SHARE = Decimal("0.995")
+# After so many steps that did not halve μ others are made: they aim at this share of it, and go
+# that part of the way.
+MAX_IDLE_STEPS, CAREFUL_AIM, CAREFUL_SHARE = 6, Decimal("0.2"), Decimal("0.9")
 # Multipliers of a hard margin of rows of size one; beyond it there is none.
 MAX_MULTIPLIER = Decimal("1e60")
 
@@ -55,7 +58,7 @@ class Iterate(NamedTuple):
 
 def interior(system: DecimalSystem, tick: Callable[[], None]) -> DecimalOptimum:
     """The optimum; ``tick`` is called before every step, and may raise."""
-    state, best = _start(system), None
+    state, best, least, idle = _start(system), None, INFINITY, 0
     for _ in range(MAX_STEPS):
         found = _answer(system, state)
         if best is None or found.gap < best.gap:
@@ -64,9 +67,12 @@ def interior(system: DecimalSystem, tick: Callable[[], None]) -> DecimalOptimum:
             break
         tick()
         try:
-            state = _step(system, state)
+            state = _step(system, state, idle >= MAX_IDLE_STEPS)
         except ArithmeticError:  # no digit is left: a hard margin that there is not
             break
+        mu = _complementarity(state, system.penalty is Penalty.HINGE)
+        idle = idle + 1 if 2 * mu > least else 0
+        least = min(least, mu) if idle < MAX_IDLE_STEPS else mu
     assert best is not None
     return best
 
@@ -116,8 +122,9 @@ def _answer(system: DecimalSystem, state: Iterate) -> DecimalOptimum:
     return DecimalOptimum(x, alpha, abs(primal - dual) / primal)
 
 
-def _step(system: DecimalSystem, now: Iterate) -> Iterate:
-    """A step of Newton's method towards μ = 0, corrected, and as far as it stays inside."""
+def _step(system: DecimalSystem, now: Iterate, careful: bool) -> Iterate:
+    """A step of Newton's method towards μ = 0, corrected, and as far as it stays inside; where such
+    steps went round in circles, one towards a part of μ, without correction."""
     hinge, hard = system.penalty is Penalty.HINGE, system.penalty is Penalty.HARD
     D, group = now.alpha / now.s, system.group
     if hard:
@@ -145,10 +152,14 @@ def _step(system: DecimalSystem, now: Iterate) -> Iterate:
         dnu = (t - now.nu * dxi) / now.xi if hinge else _zeros(len(dxi))
         return Iterate(dx, ds, dalpha, dxi, dnu)
 
-    first = toward(-now.alpha * now.s, -now.nu * now.xi)
-    room = _room(now, first, hinge)
     count = len(now.s) + (len(now.xi) if hinge else 0)
     mu = _complementarity(now, hinge) / count
+    if careful:
+        step = toward(CAREFUL_AIM * mu - now.alpha * now.s, CAREFUL_AIM * mu - now.nu * now.xi)
+        room = min(ONE, CAREFUL_SHARE * _room(now, step, hinge))
+        return Iterate(*(a + room * d for a, d in zip(now, step, strict=True)))
+    first = toward(-now.alpha * now.s, -now.nu * now.xi)
+    room = _room(now, first, hinge)
     after = Iterate(*(a + room * d for a, d in zip(now, first, strict=True)))
     ratio = _complementarity(after, hinge) / count / mu
     aim = mu * ratio**3
