@@ -64,8 +64,8 @@ def real_tables(found: Any) -> list[Table]:
     """All ways together, and table by table."""
     rows = found["results"]
     ended = sum(r["ended"] and r["constant_said"] for r in rows)
-    heads = ("", "balanced accuracy", "to the better of the two", "within one standard error",
-             "within two")  # fmt: skip
+    heads = ("", "balanced accuracy", "to the better of the two: mean", "median",
+             "within one standard error", "within two")  # fmt: skip
     each = ("table", "rows", "classes", *WAYS, "same score, to the better", "first line")
     title = f"{ended} of {len(rows)} tables ended as they should, constants called constants"
     return [
@@ -78,7 +78,8 @@ def _over_tables(rows: list[dict], way: str) -> tuple[str, ...]:
     behind = np.array([r["behind"][way] for r in rows])
     near = [int((behind[:, 0] >= -times * behind[:, 1] - 1e-12).sum()) for times in (1, 2)]
     mean = np.mean([r[way] for r in rows])
-    return way, f"{mean:.3f}", f"{behind[:, 0].mean():+.4f}", str(near[0]), str(near[1])
+    typical = f"{behind[:, 0].mean():+.4f}", f"{np.median(behind[:, 0]):+.4f}"
+    return way, f"{mean:.3f}", *typical, str(near[0]), str(near[1])
 
 
 def _line(r: dict) -> tuple[str, ...]:

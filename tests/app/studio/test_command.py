@@ -1,14 +1,19 @@
 """``maxmargin studio`` from the outside: port, address, Ctrl-C, what is missing."""
 
+import asyncio
+import logging
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import httpx
 import pytest
+import uvicorn
 
 from maxmargin.app.cli import studio as command
-from maxmargin.app.studio.run import listen
+from maxmargin.app.studio.run import Server, listen
 
 from .helpers import Studio
 
@@ -19,6 +24,22 @@ def test_it_says_where_it_is_answers_there_and_stops_at_ctrl_c():
     assert studio.stop() == 0
     assert "stopped" in "".join(studio.said)
     assert "Traceback" not in "".join(studio.said)
+
+
+def test_questions_nobody_waits_for_end_without_a_traceback(monkeypatch):
+    """uvicorn would tell of those that take longer than its patience."""
+    told, logger = [], logging.getLogger("uvicorn.error")
+
+    async def shutdown(server, sockets=None):
+        told.append(logger.disabled)
+
+    monkeypatch.setattr(logger, "disabled", False)
+    monkeypatch.setattr(uvicorn.Server, "shutdown", shutdown)
+    workshop = SimpleNamespace(close=lambda: told.append("closed"))
+    server = Server(uvicorn.Config(None), "", False, workshop, lambda: None)
+    with ThreadPoolExecutor(1) as pool:  # the browser's tests have a loop in this thread
+        pool.submit(asyncio.run, server.shutdown()).result()
+    assert told == [True, "closed"]
 
 
 def test_it_listens_on_loopback_only():

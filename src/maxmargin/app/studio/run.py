@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import signal
 import socket
 import threading
@@ -77,6 +78,8 @@ class Server(uvicorn.Server):
         warm_up(self.prepare)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Questions nobody waits for are cancelled, which uvicorn would tell with a traceback.
+        logging.getLogger("uvicorn.error").disabled = True
         try:
             await super().shutdown(sockets)
         finally:
