@@ -19,6 +19,7 @@ from ..core.solve.far import FLOAT_LIMIT, MULTIPLIER_LIMIT
 from ..core.solve.precise.resort import WEIGHT_LIMIT
 from .deadline import within_deadline
 from .device.tensors import as_numpy, is_tensor
+from .sparse_weights import dense_weights
 from .validation import check_rows, count, positive
 
 ENDING_ADVICE = {
@@ -61,7 +62,7 @@ def linear_scores(estimator, X) -> Any:
 
         return tensor_scores(estimator, X)
     rows = as_rows(check_rows(estimator, X, reset=False))
-    coef, intercept = as_numpy(estimator.coef_), as_numpy(estimator.intercept_)
+    coef, intercept = dense_weights(as_numpy(estimator.coef_)), as_numpy(estimator.intercept_)
     if len(estimator.classes_) == 2 and not hasattr(estimator, "n_labels_"):
         return scores(rows, coef[0]) + float(intercept[0])
     return np.concatenate([s + intercept for _, s in score_chunks(rows, coef)])

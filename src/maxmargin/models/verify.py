@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.certify.certificate import Certificate
 from ..core.types import ArrayLike, MatrixLike
+from .sparse_weights import with_dense_weights
 from .validation import check_known
 
 
@@ -49,4 +50,5 @@ def verify(
             "OneVsOne are in estimators_, their proofs in certificates_."
         )
     check_is_fitted(model)
+    model = with_dense_weights(model)
     return model._recertify(*check_known(model, X, y, sample_weight))

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 from ... import __version__
 from ...models.registry import ESTIMATORS
+from ...models.sparse_weights import with_dense_weights
 from ...parts.files.atomic import replacing
 from . import container
 from .budget import allowance
@@ -42,6 +43,8 @@ def save(model: Any, path: Any) -> Path:
 
     if isinstance(model, CSearch) and hasattr(model, "C_"):
         model = model.plain()
+    if hasattr(model, "sparsify"):
+        model = with_dense_weights(model)
     writer = Writer(write_model)
     name = type(model).__name__
     if name not in ESTIMATORS and name not in RECORDS:

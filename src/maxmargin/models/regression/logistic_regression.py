@@ -26,6 +26,7 @@ from ..device.tensors import as_numpy, is_tensor, labels_of, log_probabilities, 
 from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
 from ..forgetting.mixin import ForgettingMixin
 from ..several_labels import fit_columns, has_columns
+from ..sparse_weights import SparseWeights, begin_dense
 from ..stored import CALIBRATED, LINEAR, SOLVED
 from ..validation import (
     all_or_nothing,
@@ -39,7 +40,9 @@ from .maximum_likelihood import certify as certify_likelihood
 from .maximum_likelihood import maximise
 
 
-class LogisticRegression(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
+class LogisticRegression(
+    Calibrated, ForgettingMixin, SparseWeights, Certified, ClassifierMixin, BaseEstimator
+):
     """Logistic regression with free biases, solved exactly, with a certificate.
 
     Two classes: minimises  ½‖w‖² + C Σ sᵢ log(1 + exp(−yᵢ(w·xᵢ + b)))  over w and b.
@@ -140,6 +143,7 @@ class LogisticRegression(Calibrated, ForgettingMixin, Certified, ClassifierMixin
 
         y of several columns, of 0 and 1, are several labels: one problem for every column.
         """
+        begin_dense(self)
         if wants_device(self, X):
             from ..device.logistic import fit
 

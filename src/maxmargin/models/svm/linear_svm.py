@@ -16,6 +16,7 @@ from ..device.tensors import as_arrays, as_numpy, is_tensor, labels_of, wants_de
 from ..fitting import linear_scores, make_monitor, warn_unless_reached
 from ..forgetting.mixin import ForgettingMixin
 from ..reduction.votes import votes
+from ..sparse_weights import SparseWeights, begin_dense, dense_weights
 from ..stored import CALIBRATED, DUAL, LINEAR, SOLVED, STREAMED, SUPPORT
 from ..validation import (
     all_or_nothing,
@@ -40,7 +41,9 @@ MULTICLASS_FORMS: dict[str, LinearForm] = {
 }
 
 
-class LinearSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEstimator):
+class LinearSVM(
+    Calibrated, ForgettingMixin, SparseWeights, Certified, ClassifierMixin, BaseEstimator
+):
     """Support vector machine with a free bias, solved exactly, with a certificate.
 
     Two classes: minimises  ½‖w‖² + C Σ sᵢ ℓ(yᵢ (w·xᵢ + b))  over w and b, with ℓ the hinge
@@ -157,6 +160,7 @@ class LinearSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
 
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to points X (n, d), dense or sparse, or a tensor, and labels y of any kind."""
+        begin_dense(self)
         if wants_device(self, X):
             from ..device.svm import fit
 
@@ -236,7 +240,7 @@ class LinearSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
         there it is the distance to the boundary of its region.
         """
         f: Any = self.decision_function(X)
-        coef = as_numpy(self.coef_)
+        coef = dense_weights(as_numpy(self.coef_))
         if f.ndim == 1:
             norm = float(np.linalg.norm(coef))
             return f / norm if norm > 0 else f
