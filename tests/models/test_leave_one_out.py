@@ -20,6 +20,7 @@ from maxmargin.core.certify.circulation import ties_all_classes
 from maxmargin.core.problem.class_losses import MaxHinge
 from maxmargin.core.problem.multiclass import MulticlassProblem
 from maxmargin.core.rows.rows import as_rows
+from maxmargin.core.solve.left_out import refit
 
 from ..helpers import cloud
 from .loo_problems import Case
@@ -129,3 +130,16 @@ def test_a_multiplier_at_its_cap_but_for_rounding_ties_no_class():
     assert not ties_all_classes(problem, beta, least=1e-9)
     beta[0, 2] -= 0.1
     assert ties_all_classes(problem, beta, least=1e-9)
+
+
+def test_fits_that_are_too_rough_are_made_again(monkeypatch):
+    """A first fit serves where it proves the scores to 1e-3; else what rounding allows is asked."""
+    rows, y = X[:16], THREE[:16]
+    model = LinearSVM(multiclass="sum").fit(rows, y)
+    told = leave_one_out(model, rows, y)
+    monkeypatch.setattr(refit, "QUICK_TOL", 0.1)
+    monkeypatch.setattr(refit, "QUICK_ENOUGH", 0.1)
+    again = leave_one_out(model, rows, y)
+    assert told.settled["fitted"] > 3
+    assert (np.abs(told.scores - again.scores) <= 2e-3 * (1.0 + np.abs(told.scores))).all()
+    assert (again.labels == told.labels).all()

@@ -1,7 +1,11 @@
 """scikit-learn's own checks of estimators that are asked for probabilities.
 
-With one exemption, that of its own ``SVC``: a hinge has rows whose multipliers are shared by their
-repetitions in any way, so that a weight of two and two rows are left out with other scores.
+With one exemption, that of its own ``SVC``: what is left out is a row.  One step from the optimum
+leaves out one unit of a weight, which is one of its repetitions, and there the two agree; so they
+do for squares and logistic losses.  But a hinge shares a multiplier among repetitions in any way,
+and folds, which take the place of one step on so few rows, leave out a weight as a whole and
+repetitions one by one.  To keep repetitions together would make them agree, and rows that are equal
+by chance, as in a table of categories, would be judged as if no such row had been seen.
 """
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
