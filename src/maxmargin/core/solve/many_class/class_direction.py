@@ -23,6 +23,7 @@ some is lent.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -74,9 +75,9 @@ def _through_rows(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
     """
     k, p = g.shape
     free = E[-1] == 0.0
-    X = Z[trades.row][:, : p - free]
     owner, F = _factors(trades, k)
-    K = (X @ X.T)[owner[:, None], owner] * (F @ F.T)
+    X = Z[trades.row[owner]][:, : p - free]
+    K = (X @ X.T) * (F @ F.T)
     np.einsum("ii->i", K)[:] += 1.0
     solve = scaled_factor(K)
     adrift = _together(_groups(trades, k), lent) * free
@@ -84,13 +85,11 @@ def _through_rows(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
     solve_biases = scaled_factor(F.T @ KF + adrift) if free else None
 
     def direction(g):
-        s, b = solve(np.einsum("fc,fc->f", F, (X @ g[:, : p - free].T)[owner])), np.zeros((k, 0))
+        s, b = solve(np.einsum("fc,fc->f", F, X @ g[:, : p - free].T)), np.zeros((k, 0))
         if solve_biases is not None:
             b = solve_biases(F.T @ s - g[:, -1])[:, None]
             s = s - KF @ b[:, 0]
-        summed = np.zeros((len(X), k))
-        np.add.at(summed, owner, F * s[:, None])
-        return np.hstack([summed.T @ X - g[:, : p - free], b])
+        return np.hstack([(F * s[:, None]).T @ X - g[:, : p - free], b])
 
     dV = direction(g)
     return dV + direction(g + _curve(Z[trades.row], E, trades, adrift, dV))
@@ -108,24 +107,32 @@ def _curve(active, E, trades: Trades, adrift, P) -> np.ndarray:
 def _through_columns(Z, E, trades: Trades, lent: float, g) -> np.ndarray:
     k, p = g.shape
     start, index, weight = _pairs(trades, k)
-    size = np.diff(start).reshape(k, k)
+    size = (start[1:] - start[:-1]).reshape(k, k)
     H = np.zeros((k - 1, p, k - 1, p))
     for low, high in np.argwhere(size[:-1, :-1]).tolist():
         part = slice(start[low * k + high], start[low * k + high + 1])
         gram = _gram(Z, index[part], np.abs(weight[part]))
         H[low, :, high, :] = gram if low == high else -gram
     across = np.arange(p)
-    H[:, across, :, across] += E[:, None, None] * (np.eye(k - 1) - 1.0 / k)
+    H[:, across, :, across] += E[:, None, None] * _apart(k)
     if E[-1] == 0.0:
         group = _groups(trades, k)
-        adrift = _together(group, lent)
-        adrift[:, group == group[-1]] = 0.0  # those the last class holds
-        H[:, -1, :, -1] += adrift[:-1, :-1]
+        held = group == group[-1]  # by the last class
+        if not held.all():
+            adrift = _together(group, lent)
+            adrift[:, held] = 0.0
+            H[:, -1, :, -1] += adrift[:-1, :-1]
     # The upper triangle by rows is the lower one by columns, as LAPACK reads it.
     m = (k - 1) * p
     U = np.zeros((k, p))
     U[:-1] = solve_scaled(H.reshape(m, m).T, -g[:-1].ravel()).reshape(k - 1, p)
-    return U - U.mean(axis=0)
+    return U - U.sum(axis=0) / k
+
+
+@cache
+def _apart(k: int) -> np.ndarray:
+    """Σ‖U_c‖² − ‖ΣU_c‖²/k as a matrix."""
+    return np.eye(k - 1) - 1.0 / k
 
 
 def _iterated(Z, E, trades: Trades, lent: float, g) -> np.ndarray:

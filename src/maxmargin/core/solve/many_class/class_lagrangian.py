@@ -66,7 +66,7 @@ def stationary_terms(E, V, g) -> tuple[float, float]:
     What Σα lacks of zero costs as much as the biases may still have to move.
     """
     idle = float(np.abs(g[:, -1]) @ (np.abs(V[:, -1]) + 1.0)) if E[-1] == 0.0 else 0.0
-    return 0.5 * float(np.sum(E * g * g)) + idle, 0.5 * float(np.sum(E * V * V))
+    return 0.5 * float(np.vdot(E * g, g)) + idle, 0.5 * float(np.vdot(E * V, V))
 
 
 class _SmoothedClassHinge(PiecewiseQuadratic):
@@ -94,7 +94,8 @@ class _SmoothedClassHinge(PiecewiseQuadratic):
     def step_length(self) -> float:
         Z, y, limit, E = self.rows
         line = ClassLine(limit, self.A, self.S, Z @ self.dV.T, y, self.B0, self.reply.theta.copy())
-        slope, curvature = float(np.sum(E * self.V * self.dV)), float(np.sum(E * self.dV**2))
+        way = E * self.dV
+        slope, curvature = float(np.vdot(way, self.V)), float(np.vdot(way, self.dV))
         start, _ = class_slope(*line, 0.0)
         return exact_step(line, start + slope, slope, curvature)
 
