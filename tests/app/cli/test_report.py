@@ -4,6 +4,7 @@ import errno
 import re
 import shutil
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -15,7 +16,7 @@ from maxmargin.parts.files import atomic
 from maxmargin.parts.files.preparation import Choices
 from maxmargin.parts.files.training import label_table
 
-from ..report.reading import read
+from ..report.reading import fitted, read, rows
 from .helpers import people, write
 
 
@@ -195,3 +196,18 @@ def test_a_ranking_has_a_page(maxmargin, tmp_path):
     assert told["items"][0]["item"] in text
     assert "moves an item" in text
     assert "Proved" in text
+
+
+def test_many_columns_and_classes_print_on_one_page_too(tmp_path, browser):
+    """Of four classes and twelve features the strongest are on paper, and nothing sticks out."""
+    noise = np.random.default_rng(0).standard_normal((60, 8))
+    more = {f"a_long_name_mm_{j}": column for j, column in enumerate(noise.T)}
+    made = fit_report(fitted(rows(60, 4, **more), Plan("fisher")))
+    (tmp_path / "report.html").write_text(made, encoding="utf-8")
+    tab = browser.new_page(viewport={"width": 700, "height": 800})
+    tab.goto((tmp_path / "report.html").as_uri())
+    for paper in ("A4", "Letter"):
+        assert len(re.findall(rb"/Type\s*/Page\b", tab.pdf(format=paper))) == 1
+    tab.emulate_media(media="print")
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 700
+    tab.close()
