@@ -18,6 +18,7 @@ from maxmargin import (
     LeastSquaresClassifier,
     verify,
 )
+from maxmargin.app.report.words import in_short
 
 ALL = [LeastSquaresClassifier(), FisherDiscriminant(), KernelRidge(), KernelRidgeClassifier()]
 
@@ -307,3 +308,17 @@ def test_fisher_of_equal_rows_has_no_spread_whatever_their_mean_rounds_to(shrink
     X, y = np.full((25, 5), 0.3704859), np.arange(25) % 5 // 2
     with pytest.raises(ValueError, match="no spread within the classes"):
         FisherDiscriminant(shrinkage=shrinkage).fit(X, y)
+
+
+def test_a_bound_that_tells_nothing_is_not_told():
+    """Two columns that are the same: no eigenvalue is bounded, and f ≥ 0 is all that is known."""
+    X, y = cloud()
+    single, twice = X[:, :1], X[:, [0, 0]]
+    known = LeastSquaresClassifier(fit_intercept=False).fit(single, y).certificate_
+    assert not known.only_objective
+    assert "at most" in in_short(known, True)
+    proof = LeastSquaresClassifier(fit_intercept=False).fit(twice, y).certificate_
+    assert proof.holds(1e-12)
+    assert proof.only_objective
+    assert in_short(proof, True) == "Proved"
+    assert "no bound but the objective" in proof._repr_html_()

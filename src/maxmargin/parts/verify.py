@@ -309,5 +309,4 @@ def _verify_fisher(
     proof, spread, means = check_fisher(
         data.parts, len(model.classes_), given, plain, shrinkage, model.scalings_
     )
-    H = spread.about_mean(means, model.priors_)
-    return model._with_scores(proof, spread, H, means, 1.0)
+    return model._with_scores(proof, spread, means, 1.0)

@@ -42,7 +42,7 @@ def in_short(certificate, proved: bool) -> str:
     if gap is None:
         return "Separates all training rows" if proved else "Does not separate the training rows"
     word = "Proved" if proved else "Not proved"
-    if not np.isfinite(gap):
+    if not np.isfinite(gap) or getattr(certificate, "only_objective", False):
         return word
     near = f"at most {tiny(gap)} from the best possible" if gap else "the best possible"
     return f"{word}: {near}"
@@ -109,9 +109,10 @@ def _equations(certificate, proved: bool) -> list:
         f"The normal equations hold to {tiny(certificate.relative_residual)}, relative to features "
         "and labels, recomputed from the data in double precision."
     )
+    lower = f", and no weights have one lower by more than {tiny(certificate.excess)}"
     meaning = (
-        f"The objective is {certificate.objective:.10g}, and no weights have one lower by more "
-        f"than {tiny(certificate.excess)}. The condition number of the system is "
+        f"The objective is {certificate.objective:.10g}"
+        f"{'' if certificate.only_objective else lower}. The condition number of the system is "
         f"{certificate.condition:.1e}."
     )
     if not certificate.full_rank:

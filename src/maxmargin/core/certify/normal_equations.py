@@ -92,6 +92,12 @@ class NormalEquations(Exported):
         return self.excess / max(self.null_objective, np.finfo(float).tiny)
 
     @property
+    def only_objective(self) -> bool:
+        """Whether all that is known of the minimum is that it is not below zero, for no eigenvalue
+        of the system is bounded: ``relative_gap`` tells nothing then, and is not told."""
+        return bool(self.excess >= 0.999 * self.objective > 1e-9 * self.null_objective)
+
+    @property
     def full_rank(self) -> bool:
         return self.rank == self.size
 
@@ -122,7 +128,9 @@ class NormalEquations(Exported):
             "objective": f"{self.objective:.10g}",
             "relative residual": f"{self.relative_residual:.2e}",
             "of which rounding": f"{self.rounding:.2e}",
-            "objective − minimum at most": f"{self.excess:.2e}",
+            "objective − minimum at most": (
+                "no bound but the objective" if self.only_objective else f"{self.excess:.2e}"
+            ),
             "system": f"{self.system}, {self.size} unknowns",
             "factorisation": f"{self.factorisation}, {self.refinements} refinements",
             "rank": f"{self.rank} of {self.size}",

@@ -294,14 +294,15 @@ class FisherDiscriminant(
             proof = recertify(spread, H, self.priors_, V)
             asked = self._asked(unit * X, codes, weight)
             proof = precise_criterion(asked, V, proof)
-            return self._with_scores(proof, spread, H, means, unit, asked)
+            return self._with_scores(proof, spread, means, unit, asked)
 
     def _with_scores(
-        self, proof, spread: Spread, H, means, unit: float, asked: FisherData | None = None
+        self, proof, spread: Spread, means, unit: float, asked: FisherData | None = None
     ) -> FisherCriterion:
         """The proof counts what predictions depend on, too: Σw = m_c − m for the scores' weights,
         their biases, and the centre of the projections, each relative to what it is made of."""
         W, b, share = self.coef_.T / unit, self.intercept_, self.priors_
+        H = spread.about_mean(means, share)
         xbar = means[0] + share @ (means - means[0])
         about = np.log(share) if self.threshold == "priors" else np.zeros(len(share))
         Y, log_odds = W, about
