@@ -37,6 +37,7 @@ from . import nystroem as kernel_rank
 from . import reduced as kernel_reduced
 from . import two_class as kernel_two
 from .expansion import Expansion
+from .objects import ObjectKernel, are_objects, as_objects, check_objects
 
 MULTICLASS_FORMS: dict[str, ModelForm] = {
     "pairs": kernel_reduced,
@@ -61,7 +62,7 @@ class KernelSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
     kernel : {"rbf", "linear", "poly", "laplacian", "cosine", "precomputed"} or callable
         rbf exp(−γ‖x − z‖²), poly (γ x·z + coef0)^degree.  "precomputed": X is the (n, n) Gram
         matrix, and (m, n) kernel values at prediction.  A callable maps two rows to a number,
-        or an (m, d) and an (n, d) matrix to an (m, n) one.
+        or an (m, d) and an (n, d) matrix to an (m, n) one; X may then be a list of objects.
     gamma : "scale", "auto" or float, default="scale"
         1/(d · variance of X) for "scale", 1/d for "auto".
     degree, coef0 : of the polynomial kernel
@@ -186,7 +187,8 @@ class KernelSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
             if self.rank is not None:
                 count("rank", self.rank)
             whole_numbers = np.dtype(getattr(X, "dtype", float)).kind in "iub"
-            X, classes, codes = check_training(self, X, y)
+            check = check_objects if are_objects(self.kernel, X) else check_training
+            X, classes, codes = check(self, X, y)
             weight = check_weights(self, X, codes, classes, sample_weight, self.class_weight)
             points = self._points(X, sample_weight, whole_numbers)
             self.classes_, self._codes = classes, codes
@@ -202,9 +204,10 @@ class KernelSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
             one_of("kernel", self.kernel, SVM_KERNELS)
         if sample_weight is not None:
             sample_weight = np.asarray(sample_weight, dtype=np.float64)
-        kernel: Kernel = kernel_for(
-            X, self.kernel, self.gamma, self.degree, self.coef0, sample_weight
-        )
+        asked = self.kernel
+        if X.dtype == object and callable(asked):
+            asked = ObjectKernel(asked)
+        kernel: Kernel = kernel_for(X, asked, self.gamma, self.degree, self.coef0, sample_weight)
         if kernel.precomputed:
             X = check_gram(X, whole_numbers)
         points = KernelPoints(X, kernel)
@@ -252,7 +255,8 @@ class KernelSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
 
     def _raw_scores(self, X) -> np.ndarray:
         check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        of_objects = isinstance(self._expansion.points.kernel.name, ObjectKernel)
+        X = as_objects(X) if of_objects else check_rows(self, X, reset=False)
         return self._expansion.scores(self._expansion.prepare(X)) + self.intercept_
 
     def predict(self, X: MatrixLike) -> np.ndarray:
