@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..rows.rows import lengths, shape
+from ..rows.rows import lengths, shape, sqnorms
 from .losses import Hinge, Logistic, SquaredHinge, boxed, largest, target
 
 MarginLoss = Hinge | SquaredHinge | Logistic
@@ -35,6 +35,11 @@ class OnRows:
     """What all problems ask of their rows."""
 
     rows: Any
+
+    @cached_property
+    def sqnorms(self) -> np.ndarray:
+        """‖x‖² of every row."""
+        return sqnorms(self.rows)
 
     @cached_property
     def lengths(self) -> np.ndarray:

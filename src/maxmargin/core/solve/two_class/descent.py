@@ -19,7 +19,7 @@ import numpy as np
 
 from ...problem.losses import bend, best_alpha
 from ...problem.problem import Problem
-from ...rows.rows import combine, scores, size_of, sqnorms
+from ...rows.rows import combine, scores, size_of
 from ..contract import Ending, Monitor, OutOfBudget, Point, ended, origin, serves
 from .bounds import Dual, Primal, dual_bound, primal_bound
 from .epochs import DESCENT_STATE_DTYPE, MAX_LEAP_PRODUCT, march
@@ -63,7 +63,7 @@ class Descent:
     def __init__(self, problem: Problem, monitor: Monitor, start: Point | None):
         n, d = problem.shape
         self.problem, self.monitor = problem, monitor
-        q = sqnorms(problem.rows)
+        q = problem.sqnorms
         alive = problem.c > 0
         unit = float(q[alive].mean()) if alive.any() else 1.0
         unit = unit if unit > 0 else 1.0

@@ -19,7 +19,7 @@ from ...certify.repair import repair
 from ...certify.two_class import certify
 from ...problem.problem import Problem
 from ...rows.pairs import PairRows
-from ...rows.rows import DenseRows, combine, scores, sqnorms
+from ...rows.rows import DenseRows, combine, scores
 from ..contract import Form, Monitor, Point, Proved, Solution
 from ..driver import conclude
 from ..precise.limits import is_extreme
@@ -70,7 +70,7 @@ def choose(problem: Problem) -> tuple[str, str]:
 
 def stiffness(problem: Problem) -> float:
     """The mean of C‖x‖²: how strongly one multiplier pulls on the margin of its own row."""
-    return float(problem.c.mean()) * float(sqnorms(problem.rows).mean())
+    return float(problem.c.mean()) * float(problem.sqnorms.mean())
 
 
 class TwoClassForm(Form):
