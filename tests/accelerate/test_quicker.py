@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, make_classification
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 
 from maxmargin import accelerate
@@ -71,3 +71,11 @@ def test_small_fits_are_left_with_the_reason(model, why):
     (fit,) = accelerate.fits()
     assert fit.solver == "scikit-learn"
     assert fit.why.startswith(why)
+
+
+def test_a_ridge_in_float32_is_left_in_float32():
+    X, y = make_classification(8000, 30, random_state=0)
+    with accelerate.accelerated(load="now"):
+        RidgeClassifier().fit(X.astype(np.float32), y)
+        RidgeClassifier().fit(X, y)
+    assert [fit.solver for fit in accelerate.fits()] == ["scikit-learn", "maxmargin"]
