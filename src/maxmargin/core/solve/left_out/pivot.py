@@ -85,7 +85,7 @@ def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, rank, out):
         if where[hit] < 0:
             m = _enter(A, free, E, m, where, inverse, hit, rate[hit], u, work)
         else:
-            m = _leave(E, m, where, inverse, hit, u, work)
+            m = _leave(E, m, where, inverse, hit, u)
         moves = free[hit] == (where[hit] < 0)
         now_free += 1 if moves else -1
         _watch(hit, moves, out, 0.0, cap, slow, x, low, high, least)
@@ -206,12 +206,10 @@ def _enter(A, free, E, m, where, inverse, j, rate, u, work):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
-def _leave(E, m, where, inverse, j, u, work):
+def _leave(E, m, where, inverse, j, u):
     """One row less in E, whose u is then zero; the last takes its place."""
-    p, last, row = where[j], m - 1, work[0]
-    pivot, pulled = inverse[p, p], u[p]
-    for c in range(m):
-        row[c] = inverse[p, c]
+    p, last = where[j], m - 1
+    pivot, pulled, row = inverse[p, p], u[p], inverse[p, :m].copy()
     for a in range(m):
         line = inverse[a]
         factor = line[p] / pivot

@@ -86,10 +86,9 @@ def _descend(problem: Problem, start: Point, f, enough: float, monitor: Monitor)
 
 def _looked(problem: Problem, v) -> tuple[np.ndarray, np.ndarray]:
     """Xw and the gradient (w − w_α, −Σαy) with the multipliers of the margins."""
-    w, b, (n, d) = v[:-1], float(v[-1]), problem.shape
+    w, b = v[:-1], float(v[-1])
     if by_rows(problem.rows):
-        f, pull, w_alpha = np.empty(n), np.empty(n), np.zeros(d)
-        _pulls(problem.loss, problem.rows, problem.y, problem.c, w, b, f, pull, w_alpha)
+        f, pull, w_alpha = _pulls(problem.loss, problem.rows, problem.y, problem.c, w, b)
     else:
         f = scores(problem.rows, w)
         pull = from_margins(problem, problem.y * (f + b)) * problem.y
@@ -98,8 +97,9 @@ def _looked(problem: Problem, v) -> tuple[np.ndarray, np.ndarray]:
 
 
 @njit(cache=True, nogil=True)
-def _pulls(loss, rows, y, c, w, b, f, pull, w_alpha):
-    n = f.shape[0]
+def _pulls(loss, rows, y, c, w, b):
+    n = y.shape[0]
+    f, pull, w_alpha = np.empty(n), np.empty(n), np.zeros(w.shape[0])
     for i in range(n):
         f[i] = score(rows, i, w)
         pull[i] = -c[i] * slope(loss, y[i] * (f[i] + b)) * y[i]
@@ -107,6 +107,7 @@ def _pulls(loss, rows, y, c, w, b, f, pull, w_alpha):
             nudge_four(rows, i - 3, pull, w_alpha)
     for i in range(n & ~3, n):
         nudge(rows, i, pull[i], w_alpha)
+    return f, pull, w_alpha
 
 
 def _proved(problem: Problem, v, f, tol: float) -> Proved:
