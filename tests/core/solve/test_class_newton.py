@@ -228,3 +228,14 @@ def test_columns_of_zeros_and_a_class_without_rows(bias):
     best, _, _ = class_oracle(problem, X)
     assert ending is Ending.REACHED
     assert certificate_of(problem, point).primal == pytest.approx(best, rel=1e-6)
+
+
+def test_a_large_C_makes_newton_worth_more_work():
+    """Descent needs ever more epochs, Newton does not: more rows do not turn the choice."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((20_000, 16)), rng.integers(26, size=20_000)
+    assert choose_classes(class_problem(X, y, 1e-2))[0] == "descent"
+    assert choose_classes(class_problem(X, y, 10.0))[0] == "newton"
+    wide = rng.standard_normal((2_000, 85))
+    assert choose_classes(class_problem(wide, y[:2_000], 1.0))[0] == "descent"
+    assert choose_classes(class_problem(wide, y[:2_000], 1e3))[0] == "newton"
