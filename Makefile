@@ -8,21 +8,23 @@ SOAK ?= 3600
 
 # Tests run side by side, one to a core: linear algebra in threads besides would make them wait for
 # one another (four times the processor time, measured on two cores).
-test test-torch quick accelerate-tests soak docs: export OPENBLAS_NUM_THREADS = 1
-test test-torch quick accelerate-tests soak docs: export OMP_NUM_THREADS = 1
+test test-torch quick accelerate-tests accelerate-part soak docs: export OPENBLAS_NUM_THREADS = 1
+test test-torch quick accelerate-tests accelerate-part soak docs: export OMP_NUM_THREADS = 1
 # They start Python some two hundred times: what it has compiled of our files is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
 QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
 
-.PHONY: run test test-torch quick accelerate-tests check docs bench bench-streams bench-spread soak \
+.PHONY: run test test-torch quick accelerate-tests accelerate-part check docs bench bench-streams bench-spread soak \
 	gallery screenshots tables clean
 
 run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
 
+# One worker more than there are cores: some wait for a browser or another program.
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n auto --dist worksteal -q
+	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(1 + os.cpu_count())') \
+		--dist worksteal -q
 
 # Torch tensors: on the CPU, and on a card where there is one.
 test-torch: $(VENV)/.installed-test $(VENV)/.installed-gpu
@@ -35,6 +37,10 @@ quick: $(VENV)/.installed-test
 # scikit-learn's own tests with maxmargin inside its classes: slow.
 accelerate-tests: $(VENV)/.installed-test
 	$(BIN)/python -m tests.accelerate.own_tests
+
+# A part of them: half a minute.
+accelerate-part: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -q -m slow tests/accelerate/test_own_tests.py
 
 soak: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -q -m slow

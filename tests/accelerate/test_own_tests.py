@@ -1,5 +1,7 @@
 """A part of scikit-learn's own tests under the patch; `make accelerate-tests` runs all of them."""
 
+import pytest
+
 from .own_tests import listed, outcomes, reason
 
 PART = [
@@ -9,6 +11,7 @@ PART = [
 ]
 
 
+@pytest.mark.slow  # `make accelerate-part`, a step of its own where all is checked
 def test_they_pass_or_the_reason_is_listed():
     found, solved = outcomes(PART, plain=False)
     known = listed()
