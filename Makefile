@@ -21,10 +21,8 @@ QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
 run: $(VENV)/.installed-run
 	$(BIN)/python -m maxmargin fit
 
-# One worker more than there are cores: some wait for a browser or another program.
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n $$($(BIN)/python -c 'import os; print(1 + os.cpu_count())') \
-		--dist worksteal -q
+	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
 # Torch tensors: on the CPU, and on a card where there is one.
 test-torch: $(VENV)/.installed-test $(VENV)/.installed-gpu
