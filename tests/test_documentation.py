@@ -136,6 +136,7 @@ def test_every_file_of_results_has_a_table_with_machine_date_and_command():
             assert re.match(r"20\d\d-\d\d-\d\d, \w.*, maxmargin 0", found.when), path
             assert found.command.startswith(("python -m benchmarks.", "make bench"))
             assert all(len(row) == len(table.heads) for table in found.tables for row in table.rows)
+            assert all(all(table.heads) for table in found.tables), path  # read aloud, too
             assert f"```{{measured}} {path.stem}\n" in index
 
 

@@ -64,7 +64,7 @@ def real_tables(found: Any) -> list[Table]:
     """All ways together, and table by table."""
     rows = found["results"]
     ended = sum(r["ended"] and r["constant_said"] for r in rows)
-    heads = ("", "balanced accuracy", "to the better of the two: mean", "median",
+    heads = ("way", "balanced accuracy", "to the better of the two: mean", "median",
              "within one standard error", "within two")  # fmt: skip
     each = ("table", "rows", "classes", *WAYS, "same score, to the better", "first line")
     title = f"{ended} of {len(rows)} tables ended as they should, constants called constants"
