@@ -3,19 +3,21 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 DATA ?=
+# The torch that tests of tensors run with; `pip install "maxmargin[gpu]"` takes any from 2.8 on.
+TORCH ?= torch==2.13.0
 # Seconds for which `make soak` poses new problems to the referee, and alters input of every kind.
 SOAK ?= 3600
 
 # Tests run side by side, one to a core: linear algebra in threads besides would make them wait for
 # one another (four times the processor time, measured on two cores).
-test test-torch quick accelerate-tests accelerate-part soak docs: export OPENBLAS_NUM_THREADS = 1
-test test-torch quick accelerate-tests accelerate-part soak docs: export OMP_NUM_THREADS = 1
+test test-browser test-torch quick accelerate-tests accelerate-part soak docs: export OPENBLAS_NUM_THREADS = 1
+test test-browser test-torch quick accelerate-tests accelerate-part soak docs: export OMP_NUM_THREADS = 1
 # They start Python some two hundred times: what it has compiled of our files is kept.
 unexport PYTHONDONTWRITEBYTECODE
 
 QUICK = tests/laws tests/core tests/app/store tests/models/test_linear_svm.py
 
-.PHONY: run test test-torch quick accelerate-tests accelerate-part check docs bench bench-streams bench-spread soak \
+.PHONY: run test test-browser test-torch quick accelerate-tests accelerate-part check docs bench bench-streams bench-spread soak \
 	gallery screenshots tables clean
 
 run: $(VENV)/.installed-run
@@ -24,8 +26,12 @@ run: $(VENV)/.installed-run
 test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto --dist worksteal -q
 
-# Torch tensors: on the CPU, and on a card where there is one.
-test-torch: $(VENV)/.installed-test $(VENV)/.installed-gpu
+# Studio, reports and pictures in a real browser (Debian's chromium, say): a minute or two.
+test-browser: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n auto --dist worksteal -q -m "browser and not slow and not site" tests/app tests/show
+
+# Torch tensors: on the CPU in half a minute, and on a card where there is one.
+test-torch: $(VENV)/.installed-test $(VENV)/.installed-torch
 	$(BIN)/python -m pytest -q tests/device
 
 # The inner loop: laws, solvers, model files; under a minute once kernels are compiled.
@@ -97,6 +103,10 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed-run: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-torch: | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet "$(TORCH)"
 	touch $@
 
 $(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python

@@ -3,6 +3,7 @@
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from .kernel_cache import use_kernel_cache
@@ -34,3 +35,11 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 # A shell without a terminal starts background jobs with Ctrl-C ignored; the tests press it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items) -> None:
+    """Whatever looks at a page in a real browser is a step of its own: half of its time is waiting."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("browser")
