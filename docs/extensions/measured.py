@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from cells import RESULTS, Table
 from docutils import nodes
-from other_tables import crossover_curves, sentiment_curves
+from other_tables import cost_curves, crossover_curves, sentiment_curves
 from running import picture
 from sphinx.util.docutils import SphinxDirective
 from tables import measured
 
-# Files of results that have a picture as well.
-CURVES = {"sentiment": sentiment_curves, "crossover": crossover_curves}
+# Files of results that have pictures as well.
+CURVES = {"sentiment": sentiment_curves, "crossover": crossover_curves, "curves": cost_curves}
 
 
 class MeasuredTables(SphinxDirective):
@@ -25,7 +25,7 @@ class MeasuredTables(SphinxDirective):
         told = nodes.paragraph("", "", nodes.literal(found.command, found.command),
                                nodes.Text(f" ({found.when})"), classes=["source"])  # fmt: skip
         tables = [node for table in found.tables for node in _titled(table)]
-        return [told, *tables, *([picture(svg=CURVES[name]())] if name in CURVES else [])]
+        return [told, *tables, *(picture(svg=svg) for svg in CURVES.get(name, list)())]
 
 
 def _titled(table: Table) -> list[nodes.Node]:

@@ -44,7 +44,7 @@ def sentiment(found: Any) -> list[Table]:
     ]
 
 
-def sentiment_curves() -> str:
+def sentiment_curves() -> list[str]:
     """The cross-validated error over C of every split, as SVG."""
     import numpy as np
 
@@ -61,7 +61,7 @@ def sentiment_curves() -> str:
         marks.append(Points([split["chosen"]], [100 * split["cv_error"]], paint, size=8.0))
     words = "Cross-validated error of sentences over C, five splits; every choice is marked."
     axes = Axis("C", log=True), Axis("cross-validated error, %")
-    return draw(Scene("error over C", *axes, tuple(marks), words))
+    return [draw(Scene("error over C", *axes, tuple(marks), words))]
 
 
 def crossover(found: Any) -> list[Table]:
@@ -75,7 +75,7 @@ def crossover(found: Any) -> list[Table]:
     return [Table(heads, rows)]
 
 
-def crossover_curves() -> str:
+def crossover_curves() -> list[str]:
     """Seconds of both systems over k, as SVG, with their orders through the last measurement."""
     import numpy as np
 
@@ -97,7 +97,45 @@ def crossover_curves() -> str:
         f"k = n the k × k system is quicker, above it the n × n system. Dashed: their orders."
     )
     axes = Axis("columns k", log=True), Axis("seconds", log=True)
-    return draw(Scene(f"n = {n:.0f} rows", *axes, tuple(marks), words))
+    return [draw(Scene(f"n = {n:.0f} rows", *axes, tuple(marks), words))]
+
+
+def curves(found: Any) -> list[Table]:
+    """Where the ratio is best and worst on every curve."""
+    heads = ("family", "curve", "peer", "ours / peer, lowest to highest", "largest", "solvers")
+    return [Table(heads, [_curve(r) for r in found["results"]])]
+
+
+def _curve(result: dict) -> tuple[str, ...]:
+    met = [p for p in result["points"] if p["peer"]]
+    ratios = sorted(p["ours"] / p["peer"] for p in met)
+    span = f"{ratio(ratios[0])} to {ratio(ratios[-1])}" if ratios else "–"
+    last = result["points"][-1]
+    largest = f"{last['at']:g}: {seconds(last['ours'])}, {seconds(last['peer'])}"
+    solvers = dict.fromkeys(p["solver"] for p in result["points"])
+    return result["case"], result["axis"], result["who"], span, largest, ", ".join(solvers)
+
+
+def cost_curves() -> list[str]:
+    """Seconds over n, d, k, nnz or C, ours and the peer's, a picture for every curve."""
+    import numpy as np
+
+    from maxmargin.show.drawers.draw_svg import draw
+    from maxmargin.show.scene import Axis, Line, Points, Scene
+
+    found = json.loads((RESULTS / "curves.json").read_text(encoding="utf-8"))["results"]
+    pictures = []
+    for result in found:
+        at = np.array([p["at"] for p in result["points"]])
+        marks: list[Any] = []
+        for number, (key, name) in enumerate((("ours", "maxmargin"), ("peer", result["who"]))):
+            taken = np.array([p[key] or np.nan for p in result["points"]], dtype=float)
+            marks.append(Line(at, taken, f"class {number}", name))
+            marks.append(Points(at, taken, f"class {number}"))
+        words = f"{result['case']}: seconds over {result['axis']}, ours and {result['who']}."
+        axes = Axis(result["axis"], log=True), Axis("seconds", log=True)
+        pictures.append(draw(Scene(result["case"], *axes, tuple(marks), words)))
+    return pictures
 
 
 def accelerate(found: Any) -> list[Table]:

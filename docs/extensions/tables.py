@@ -204,6 +204,7 @@ MAKERS: dict[str, tuple[str, Maker]] = {
         "python -m benchmarks.leave_one_out --a9a file --out file",
         other_tables.leave_one_out,
     ),
+    "curves": ("python -m benchmarks.curves", other_tables.curves),
     "many_fits": ("python -m benchmarks.many_fits --out file", other_tables.many_fits),
     "probes": ("python -m benchmarks.probes --out file", other_tables.probes),
     "default_rule": ("python -m benchmarks.default_rule", table_results.default_rule),
