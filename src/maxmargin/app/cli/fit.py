@@ -125,8 +125,8 @@ def fit(
 
     if score is not None:
         check_word("--score", score, SCORES)
-    balanced = weights == BALANCED
-    weights = None if balanced else weights
+    balanced = CLASS_WEIGHTS.get(weights or "")
+    weights = weights if balanced is None else None
     plan = Plan(
         method, C, tune, folds, kernel, basis, multiclass, tol, max_seconds, seed, threads,
         score, balanced, parse_budget(budget),
@@ -170,8 +170,8 @@ def fit(
 
 # What a fit takes in memory, at most, for a byte of a text file: indicators are many.
 BYTES_IN_MEMORY = 40
-# What --weights may say instead of the name of a column.
-BALANCED = "balanced"
+# What --weights may say instead of the name of a column: whether every class weighs the same.
+CLASS_WEIGHTS = {"balanced": True, "none": False}
 
 
 def _fits_easily(files: FileOptions, memory: str) -> bool:

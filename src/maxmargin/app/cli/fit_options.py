@@ -97,7 +97,8 @@ Weights = Annotated[
     str | None,
     typer.Option(
         help="Column of weights of the rows; of X.npy the file of them. balanced: every class "
-        "weighs the same.",
+        "weighs the same; none: every row does. [default: balanced with --score balanced_accuracy, "
+        "and where it finds a rare class that is missed without]",
         rich_help_panel=COLUMNS_PANEL,
     ),
 ]

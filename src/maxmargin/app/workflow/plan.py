@@ -16,7 +16,8 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Plan:
-    """What the user asked for."""
+    """What the user asked for.  ``balanced``: every class weighs the same; None: as method.py
+    finds best."""
 
     method: str = "svm"
     C: float | None = None
@@ -30,7 +31,7 @@ class Plan:
     seed: int = 0
     threads: int | None = None
     score: str | None = None
-    balanced: bool = False
+    balanced: bool | None = None
     budget: float = np.inf
 
     @cached_property
@@ -53,12 +54,16 @@ class Plan:
             raise ValueError(f"--method {name} is --multiclass {rule}, not {self.multiclass}.")
         if self.score is not None and not method.tuned:
             raise ValueError(f"--score says how to choose C, which --method {name} does not do so.")
-        names = method.estimator_class()._get_param_names()
-        if self.balanced and "class_weight" not in names:
+        if self.balanced and not _weighs_classes(method):
             raise ValueError(f"--method {name} has no weights of classes.")
         if self.C is not None and method.C is None:
             raise ValueError(f"--method {name} has no C.")
         return method
+
+    @property
+    def weighs_classes(self) -> bool:
+        """Whether the method has weights of classes."""
+        return _weighs_classes(self.resolved)
 
     def check_weights(self, given: bool) -> None:
         """Refuse weights of rows where the method has no use for them."""
@@ -93,3 +98,7 @@ class Plan:
         if "max_seconds" in names:
             given["max_seconds"] = seconds
         return given
+
+
+def _weighs_classes(method: Method) -> bool:
+    return "class_weight" in method.estimator_class()._get_param_names()

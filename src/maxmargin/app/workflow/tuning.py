@@ -92,8 +92,7 @@ def tune(plan: Plan, given: dict, rows: TuningRows) -> tuple[Tuning | None, Any,
     if score != (plan.score or "accuracy"):
         told = [
             f"only {fewest} of {len(y)} rows are {str(rare)!r}: C was chosen by balanced "
-            "accuracy, in which every class counts the same (--score accuracy: by errors; "
-            "--weights balanced also fits so)"
+            "accuracy, in which every class counts the same (--score accuracy: by errors)"
         ]
     try:
         search, notes = _searched(plan, given, rows, score, fewest)
