@@ -136,7 +136,8 @@ def _minimise(Z, y, a, sigma, cap, D, precision, w, z, a_hat, free):
         if whole and mark == piece:  # a full Newton step on a quadratic: only rounding is left
             return taken
         piece = mark
-        _newton_step(Z, sigma, free, count, D, g, H, step)
+        # Its size in the array, for a number that begins as 0 has the kernel compiled twice.
+        _newton_step(Z, sigma, free[:count], D, g, H, step)
         quad1, quad2 = 0.0, 0.0
         for j in range(width):
             quad1 += D[j] * w[j] * step[j]
@@ -162,20 +163,19 @@ def _minimise(Z, y, a, sigma, cap, D, precision, w, z, a_hat, free):
 
 @plain_at_first
 @njit(cache=True, nogil=True)
-def _newton_step(Z, sigma, free, count, D, g, H, step):
+def _newton_step(Z, sigma, free, D, g, H, step):
     """Solve (D + Σ σ x̃ x̃ᵀ) step = −g by a Cholesky factor with unit-scaled diagonal."""
     width = g.shape[0]
     for j in range(width):
         for k in range(j + 1):
             H[j, k] = 0.0
         H[j, j] = D[j]
-    if count == 0:  # a free bias still has to move: lend it some curvature
+    if len(free) == 0:  # a free bias still has to move: lend it some curvature
         lent = 0.0
         for i in range(sigma.shape[0]):
             lent = max(lent, sigma[i])
         H[width - 1, width - 1] += BIAS_CURVATURE_SHARE * lent
-    for f in range(count):
-        i = free[f]
+    for i in free:
         for j in range(width):
             t = sigma[i] * Z[i, j]
             for k in range(j + 1):
