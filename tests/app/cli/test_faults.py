@@ -113,6 +113,20 @@ def test_exit_codes_are_told(maxmargin):
     assert os.EX_SOFTWARE == FAULT_EXIT_CODE
 
 
+@pytest.mark.parametrize("memory", [(), ("--memory", "50MB")])
+def test_a_column_of_numbers_is_not_lost_for_a_stray_word(maxmargin, tmp_path, memory):
+    lines = [f"{i}.5,{'old' if i > 50 else 'young'}\n" for i in range(100)]
+    lines[7] = "unknown,young\n"
+    (tmp_path / "a.csv").write_text("age,label\n" + "".join(lines))
+    told = maxmargin.json("fit", "a.csv", "--C", 1, *memory)
+    assert mm.load("model.maxmargin").feature_names == ["age"]
+    assert any("age: understood as numbers, though 1 of 100" in note for note in told["notes"])
+    (tmp_path / "new.csv").write_text("age\n1\n99\n")
+    out = maxmargin("predict", "model.maxmargin", "new.csv").splitlines()
+    assert [line.split(",")[0] for line in out[1:]] == ['"young"', '"old"']
+    assert maxmargin.json("verify", "model.maxmargin", "a.csv")["holds"]
+
+
 @pytest.mark.parametrize("memory", [(), ("--memory", "1GB")])
 def test_a_stray_word_among_numbers_is_told_and_mended(maxmargin, tmp_path, memory):
     lines = [f"{20 + i},{'old' if i > 20 else 'young'}\n" for i in range(40)]

@@ -153,6 +153,7 @@ class LevelColumn:
         marks = () if mark is None else dict.fromkeys((mark, ",", *notations(mark)))
         self.readings = [NumeralColumn(name, each) for each in marks]
         self.seen, self.mark, self.repeated = 0, mark, ""
+        self.as_numbers: NumeralColumn | None = None  # what is made of it instead of leaving it out
 
     def add(self, column: pa.Array) -> None:
         for chunk in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
@@ -192,27 +193,38 @@ class LevelColumn:
         """What was understood of many names, or of a column of which nearly all are numbers."""
         return self.repeated or self._number_doubt()
 
-    def _number_doubt(self) -> str:
-        if self.notation is not None:
-            said = NOTATIONS[self.notation.mark]
-            return f"{self.name}: understood as {said} (--category {self.name}: words are meant)"
+    @property
+    def nearly(self) -> NumeralColumn | None:
+        """The numbers of a column of which few are words; none where it has no words at all, and
+        its file tells them as words."""
         plain = [each for each in self.readings if each.mark not in NOTATIONS]
         numbers = min(plain, key=lambda each: each.strays, default=None)
         if numbers is None or numbers.moments.n < MIN_NUMBERS:
+            return None
+        few = numbers.strays <= MAX_STRAY_SHARE * self.seen
+        return numbers if few and (numbers.strays or numbers.mark != self.mark) else None
+
+    def _number_doubt(self) -> str:
+        words_are_meant = f"(--category {self.name}: words are meant)"
+        if self.notation is not None:
+            said = NOTATIONS[self.notation.mark]
+            return f"{self.name}: understood as {said} {words_are_meant}"
+        numbers = self.nearly
+        if numbers is None:
             return ""
-        strays, own = numbers.strays, numbers.mark == self.mark
-        if strays > MAX_STRAY_SHARE * self.seen or (own and strays == 0):
-            return ""  # words, or numbers that are told as words by their file
+        strays = _strays(numbers, self.seen)
+        if self.as_numbers is not None:
+            return f"{self.name}: understood as numbers, though {strays} {words_are_meant}"
         levels = f"{'more than ' if self.too_many else ''}{len(self.counts)} different words"
-        if not own:
+        if numbers.mark != self.mark:
+            known = self.seen - numbers.strays
             return (
-                f"{self.name}: understood as {levels}; {self.seen - strays} of {self.seen} values "
+                f"{self.name}: understood as {levels}; {known} of {self.seen} values "
                 "are numbers with a decimal comma: --decimal , reads them so"
             )
         return (
-            f"{self.name}: understood as {levels}, because {_strays(numbers, self.seen)}; "
-            f"--number {self.name} makes numbers of it, and what is none "
-            f"missing (--category {self.name}: words are meant)"
+            f"{self.name}: understood as {levels}, because {strays}; "
+            f"--number {self.name} makes numbers of it, and what is none missing {words_are_meant}"
         )
 
     def learned(self, choices: Choices, rows: int) -> Category | Number | str:
@@ -229,6 +241,10 @@ class LevelColumn:
             return f"it has one value only, {found[0][0]!r}" if found else "it is empty"
         much = len(found) > MIN_NAME_LEVELS and len(found) > rows / 2
         if self.too_many or (much and self.name not in choices.category):
+            numbers = self.nearly
+            if numbers is not None and numbers.mark == self.mark:
+                self.as_numbers, self.missing = numbers, numbers.missing
+                return numbers.learned(choices, rows)
             more = "more than " if self.too_many else ""
             said = f"it has {more}{len(found)} different values in {rows} rows"
             found = self._repeated(rows)

@@ -45,7 +45,8 @@ def complete(rows: pa.Table | pa.RecordBatch, names: list[str]):
 
 
 def unlabelled(count: int, target: str) -> list[str]:
-    return [f"{count} rows without a label in {target!r} were left out"] if count else []
+    rows = "row without a label in {!r} was" if count == 1 else "rows without a label in {!r} were"
+    return [f"{count} {rows.format(target)} left out"] if count else []
 
 
 def incomplete(count: int) -> list[str]:
