@@ -57,29 +57,41 @@ def _against_svm(rows: list[dict], method: str, many: bool) -> tuple[str, ...]:
     return method, f"{gain.mean():+.3f} ± {error:.3f}", wins, f"{right:+.3f}", time, never
 
 
-WAYS = ("ours", "ours, same score", "LinearSVC", "LogisticRegression")
+PEERS = ("LinearSVC", "LogisticRegression")
+WAYS = ("ours", "ours, same score", *PEERS, "LogisticRegression, other folds")
 
 
 def real_tables(found: Any) -> list[Table]:
     """All ways together, and table by table."""
     rows = found["results"]
     ended = sum(r["ended"] and r["constant_said"] for r in rows)
-    heads = ("way", "balanced accuracy", "to the better of the two: mean", "median",
+    heads = ("way", "balanced accuracy", "to the better of two peers: mean", "median",
              "within one standard error", "within two")  # fmt: skip
     each = ("table", "rows", "classes", *WAYS, "same score, to the better", "first line")
     title = f"{ended} of {len(rows)} tables ended as they should, constants called constants"
+    over = f"over {len(rows)} tables"
     return [
-        Table(heads, [_over_tables(rows, way) for way in WAYS], f"over {len(rows)} tables"),
+        Table(heads, [_over_tables(rows, way) for way in WAYS], over),
+        Table(("peer", "to the other: mean", *heads[3:]), [_apart(rows, *PEERS), _apart(rows, *PEERS[::-1])],
+              "the peers, each beside the other"),
         Table(each, [_line(r) for r in rows], title),
     ]
 
 
 def _over_tables(rows: list[dict], way: str) -> tuple[str, ...]:
-    behind = np.array([r["behind"][way] for r in rows])
-    near = [int((behind[:, 0] >= -times * behind[:, 1] - 1e-12).sum()) for times in (1, 2)]
     mean = np.mean([r[way] for r in rows])
-    typical = f"{behind[:, 0].mean():+.4f}", f"{np.median(behind[:, 0]):+.4f}"
-    return way, f"{mean:.3f}", *typical, str(near[0]), str(near[1])
+    return way, f"{mean:.3f}", *_differences([r["behind"][way] for r in rows])
+
+
+def _apart(rows: list[dict], peer: str, other: str) -> tuple[str, ...]:
+    return f"{peer}, to {other}", *_differences([r["apart"][peer] for r in rows])
+
+
+def _differences(pairs: list) -> tuple[str, ...]:
+    """Of differences and their standard errors: mean and median, and how many are near or above."""
+    behind = np.array(pairs)
+    near = [int((behind[:, 0] >= -times * behind[:, 1] - 1e-12).sum()) for times in (1, 2)]
+    return f"{behind[:, 0].mean():+.4f}", f"{np.median(behind[:, 0]):+.4f}", *map(str, near)
 
 
 def _line(r: dict) -> tuple[str, ...]:

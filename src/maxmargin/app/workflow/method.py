@@ -2,7 +2,7 @@
 
 The loss weighs classes as the score does: where a score is named in which every class counts the
 same, every class weighs the same in the fit, too.  Minimising errors and choosing among the minima
-by another score finds what there is by accident; over 45 tables weights gain five points.
+by another score finds classes by accident; over 45 tables weights gain five points.
 
 Else it is the SVM, every row weighing the same, as long as it finds the classes.  Where no label of
 a row is likelier than all the others together, the hinge of k classes need not favour the likeliest
@@ -14,7 +14,7 @@ chosen by balanced accuracy weights of classes as well; what is best there is ta
 by one standard error of the difference.
 
 Where choosing C for an SVM of many classes would take long it is logistic regression at once: seven
-to ten times as quick, and neither is better over tables (docs, *Measured*).
+to ten times as quick, and hardly better or worse (docs/design/command_line.md).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EQUAL_CLASS_SCORES = ("balanced_accuracy", "recall_macro")
 MAX_SVM_SEARCH_SIZE = 50_000
 _QUICKER = (
     "logistic was taken: of so many rows, columns and classes svm takes several times as long to "
-    "choose C, and is no better on most tables (--method svm: in any case)"
+    "choose C, for answers that are hardly better or worse (--method svm: in any case)"
 )
 
 
