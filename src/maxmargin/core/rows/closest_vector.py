@@ -4,7 +4,7 @@
 
 With B = RᵀQᵀ, R upper triangular, the squared distance is a sum of (y_k − Σ_{j ≥ k} R_kj z_j)², of
 which the last terms are chosen first, nearest integers first, and no further than the best point so
-far.  Of a reduced basis few combinations are left.  [Schnorr and Euchner 1994]
+far, or than asked for.  Of a reduced basis few combinations are left.  [Schnorr and Euchner 1994]
 """
 
 from __future__ import annotations
@@ -27,8 +27,13 @@ class Closest(NamedTuple):
     bound: float
 
 
-def closest(B: np.ndarray, rest: np.ndarray, most: int = MAX_NODES) -> Closest:
-    """From the basis B (n, m), reduced, of which ``rest`` (m,) has been taken off before."""
+def closest(
+    B: np.ndarray, rest: np.ndarray, most: int = MAX_NODES, within: float = np.inf
+) -> Closest:
+    """From the basis B (n, m), reduced, of which ``rest`` (m,) has been taken off before.
+
+    ``within``: points no nearer than that, squared, are of no interest, and are left out.
+    """
     n = len(B)
     none = np.zeros(n)
     square = float(rest @ rest)
@@ -39,7 +44,8 @@ def closest(B: np.ndarray, rest: np.ndarray, most: int = MAX_NODES) -> Closest:
     beside = max(0.0, square - float(y @ y))
     if not np.abs(np.diag(R)).min() > 0.0:
         return Closest(none, square, beside)
-    steps, best, complete = _enumerate(R.tolist(), y.tolist(), float(y @ y), most)
+    near = min(float(y @ y), max(0.0, within - beside))
+    steps, best, complete = _enumerate(R.tolist(), y.tolist(), near, most)
     last = abs(y[-1] / R[-1, -1])
     least = best if complete else (min(last % 1.0, 1.0 - last % 1.0) * R[-1, -1]) ** 2
     found = np.array(steps)

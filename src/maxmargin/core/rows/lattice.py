@@ -28,9 +28,9 @@ MAX_LATTICE, MAX_REDUCTION_STEPS = 40, 40_000
 FEW_STEPS = 4_000
 # Sums from which on float64 cannot say which vector is longer.
 MAX_SUM = Decimal("1e140")
-# A squared distance that is more than √2, squared, for certain; and of what is left, what float64
-# can tell from zero.
-SURE_SQUARE, SURE_SHARE = 2.5, 1e-18
+# A squared distance that is more than √2, squared, for certain; one up to which points are looked
+# at, and how many: a second; and of what is left, what float64 can tell from zero.
+SURE_SQUARE, LOOKED_AT_SQUARE, MAX_PROOF_NODES, SURE_SHARE = 2.5, 2.6, 400_000, 1e-18
 # Rounding of multiples too large for float64 is mended by doing it again.
 MAX_PASSES = 8
 
@@ -120,7 +120,8 @@ def none_within(
         return False
     rest, _, vectors = found
     left = floats(rest)
-    bound = closest(floats(vectors[:, : len(rest)]), left).bound
+    given = floats(vectors[:, : len(rest)]), left, MAX_PROOF_NODES, LOOKED_AT_SQUARE
+    bound = closest(*given).bound
     return bound > SURE_SQUARE and bound > SURE_SHARE * float(left @ left)
 
 

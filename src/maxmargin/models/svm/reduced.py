@@ -18,6 +18,7 @@ from ...core.certify.conclude import sum_of
 from ...core.problem.problem import Problem
 from ...core.rows.rows import take
 from ...core.solve.contract import Ending, Monitor, Point
+from ...core.solve.precise.resort import NO_WEIGHTS, WEIGHT_LIMIT, none_within_gap
 from ...core.solve.two_class.form import SOLVERS, solve
 from ..fitting import note
 from ..validation import one_of
@@ -66,6 +67,7 @@ class Machines:
         self.intercept, self.alpha = np.empty(count), np.zeros((n, count))
         self.slack, self.worst, self.norm = np.zeros(n), np.full(n, -np.inf), np.zeros(count)
         self.parts: list[Certificate] = []
+        self.limited: list[tuple[Problem, Point]] = []  # by the rounding of their weights
         self.ending = Ending.REACHED
 
     def add(self, problem: Problem, some, solution, norm: float) -> None:
@@ -76,6 +78,8 @@ class Machines:
         self.slack[some] += np.maximum(0.0, z)
         self.worst[some] = np.maximum(self.worst[some], z)
         self.parts.append(solution.certificate)
+        if WEIGHT_LIMIT in solution.certificate.method:
+            self.limited.append((problem, solution.point))
         self._end(solution.ending)
 
     def _end(self, ending: Ending) -> None:
@@ -84,6 +88,16 @@ class Machines:
             raise KeyboardInterrupt  # the other classifiers do not exist yet
         if self.ending is Ending.REACHED:
             self.ending = ending
+
+    def proof(self, model, tol: float) -> Certificate:
+        """Of all together; where it falls short, with the reason if one machine alone is one."""
+        found = together(model, self.parts)
+        if found.holds(tol) or not found.primal < np.inf:
+            return found
+        gap = tol * found.primal
+        if any(none_within_gap(problem, point, gap) for problem, point in self.limited):
+            return replace(found, method=f"{found.method}; {NO_WEIGHTS.format(tol)}")
+        return found
 
     def keep(self, model) -> None:
         model.intercept_, model.alpha_, model.slack_ = self.intercept, self.alpha, self.slack
@@ -110,7 +124,8 @@ def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
         machines.add(problem, some, solution, float(w @ w))
     model.coef_ = coef
     machines.keep(model)
-    note(model, solution._replace(n_iter=max(1, monitor.n_iter)), together(model, machines.parts))
+    proof = machines.proof(model, monitor.tol)
+    note(model, solution._replace(n_iter=max(1, monitor.n_iter)), proof)
     return machines.ending
 
 

@@ -33,8 +33,10 @@ MAX_STEPS = 150
 # The share of the way to the nearest bound that a step goes, at least: more of it, the better the
 # first step would do.
 STEP_SHARE = Decimal("0.995")
-# After so many steps that did not halve μ others are made: they aim at this share of it, and go
-# that part of the way.
+# Weights of 1/ρ are no start from some ρ on.
+LEAST_RHO = Decimal("1e-60")
+# After so many steps that did not halve μ another start is tried, and then other steps are made:
+# they aim at this share of it, and go that part of the way.
 MAX_IDLE_STEPS, CAREFUL_AIM, CAREFUL_SHARE = 6, Decimal("0.2"), Decimal("0.9")
 # Multipliers of a hard margin of rows of size one; beyond it there is none.
 MAX_MULTIPLIER = Decimal("1e60")
@@ -58,7 +60,9 @@ class Iterate(NamedTuple):
 
 def interior(system: DecimalSystem, tick: Callable[[], None]) -> DecimalOptimum:
     """The optimum; ``tick`` is called before every step, and may raise."""
+    hinge = system.penalty is Penalty.HINGE
     state, best, least, idle = _start(system), None, INFINITY, 0
+    elsewhere = hinge and system.rho > LEAST_RHO
     for _ in range(MAX_STEPS):
         found = _answer(system, state)
         if best is None or found.gap < best.gap:
@@ -66,11 +70,13 @@ def interior(system: DecimalSystem, tick: Callable[[], None]) -> DecimalOptimum:
         if best.gap <= GAP or max(state.alpha) > MAX_MULTIPLIER:
             break
         tick()
+        if elsewhere and idle == MAX_IDLE_STEPS:
+            state, least, idle, elsewhere = _start_far_out(system), INFINITY, 0, False
         try:
             state = _step(system, state, idle >= MAX_IDLE_STEPS)
         except ArithmeticError:  # no digit is left: a hard margin that there is not
             break
-        mu = _complementarity(state, system.penalty is Penalty.HINGE)
+        mu = _complementarity(state, hinge)
         idle = idle + 1 if 2 * mu > least else 0
         least = min(least, mu) if idle < MAX_IDLE_STEPS else mu
     assert best is not None
@@ -89,6 +95,21 @@ def _start(system: DecimalSystem) -> Iterate:
         return Iterate(_zeros(N), s, (4 * system.gamma / size)[group], xi, _zeros(len(size)))
     half = system.gamma / 2
     return Iterate(_zeros(N), s, (half / size)[group], xi, half)
+
+
+def _start_far_out(system: DecimalSystem) -> Iterate:
+    """For hinges: the weights of the multipliers, ρv = Σ α a, and as much slack as they ask for.
+
+    From no weights μ may fall to nothing long before weights of 10¹⁰ are reached, and then no step
+    has room: "sum" with a row far out did not end.  From here it takes about thirty steps, but
+    fifteen are the rule from no weights.
+    """
+    near = _start(system)
+    x = near.x
+    x[: system.weights] = (system.E.T @ near.alpha)[: system.weights] / system.rho
+    m = system.E @ x
+    xi = np.maximum(near.xi, 2 - np.minimum.reduceat(m, system.starts))
+    return near._replace(s=m + xi[system.group] - ONE, xi=xi)
 
 
 def _zeros(n: int) -> Numbers:

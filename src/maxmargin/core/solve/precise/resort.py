@@ -123,6 +123,21 @@ def sharpened(problem: Any, W: np.ndarray, b: Any, near: Certificate, tol: float
     return found if found.relative_gap < near.relative_gap else near
 
 
+def none_within_gap(problem: Any, point: Any, gap: float) -> bool:
+    """Whether it is proved that no float64 weights of the problem come within this gap."""
+    if not is_small(problem):
+        return False
+    asked, end = demands(problem), time.thread_time() + MAX_SECONDS
+    try:
+        with many_digits(digits_for(asked)), np.errstate(all="ignore"):
+            answer = _solve(asked, point, Monitor())
+            return no_float_weights(
+                asked, answer, Decimal(gap), lambda: time.thread_time() < end
+            )
+    except (GaveUp, ArithmeticError):
+        return False
+
+
 def _solve(asked: Demands, point: Any, monitor: Monitor) -> Precise:
     there, tick = system(asked), _ticking(monitor, MAX_SECONDS)
     if asked.penalty is Penalty.LOG:
