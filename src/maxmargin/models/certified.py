@@ -97,6 +97,8 @@ def witness(model: Any) -> dict[str, Any]:
     kernel = vars(model).get("_kernel")
     if kernel is not None:
         kept["gamma_"] = getattr(kernel, "gamma", None)
+    if "_expansion" in vars(model) and getattr(model, "rank", None) is None:
+        kept |= {"support_": model.support_, "dual_coef_": model.dual_coef_}
     names = vars(model).get("feature_names_in_")
     return {
         "estimator": type(model).__name__,

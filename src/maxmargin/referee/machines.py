@@ -21,6 +21,10 @@ from .read import Unknown, codes_of, costs, gram, matrix, number, rationals, row
 from .report import Report, by_truth, refute
 
 
+# What a claim says that is about coefficients which are not its multipliers.
+OF_FUNCTION = "the function's objective"
+
+
 @dataclass
 class HingePoint:
     """One hinge problem with its weights and multipliers."""
@@ -50,15 +54,18 @@ class HingeRows(NamedTuple):
 
 
 def _two_class_case(own: HingeRows, positive, w, b, alpha) -> HingePoint:
+    """``w``: weights, under a kernel the coefficients of all rows; None: those of α."""
     demands = [Demand(i, int(up), int(not up), i) for i, up in enumerate(positive)]
     problem = own.problem(2, demands, own.cost)
     gamma = rationals(alpha)
-    weights = (
-        hinge.expanded(problem, hinge.combined(problem, gamma))
-        if w is None
-        else hinge.explicit(problem, {1: w})
-    )
+    weights = _weights(problem, None if w is None else {1: w}, gamma)
     return HingePoint(problem, weights, [ZERO, Fraction(b) if own.free_bias else ZERO], gamma)
+
+
+def _weights(problem: HingeProblem, w: dict[int, list[Fraction]] | None, gamma) -> hinge.Weights:
+    if w is None:
+        return hinge.expanded(problem, hinge.combined(problem, gamma))
+    return hinge.expanded(problem, w) if problem.rows is None else hinge.explicit(problem, w)
 
 
 def _bias(model) -> str:
@@ -75,7 +82,7 @@ def _svm_cases(model, X, codes, weight) -> list[HingePoint]:
     rows: Any = None if kernel else matrix(X)
     K: Any = gram(X, model) if kernel else None
     bias, squared = _bias(model), getattr(model, "loss", "hinge") == "squared_hinge"
-    W: Any = None if kernel else matrix(model.coef_)
+    W: Any = _coefficients(model, len(codes)) if kernel else matrix(model.coef_)
     intercept = rationals(model.intercept_)
     if bias == "penalized":  # a column of ones, whose weight is the bias
         rows = [[*row, Fraction(1)] for row in rows]
@@ -87,9 +94,21 @@ def _svm_cases(model, X, codes, weight) -> list[HingePoint]:
     alpha = _multipliers(model, (len(codes), len(machines)))
     cases = []
     for q, (some, positive) in enumerate(machines):
-        w, own = None if kernel else W[q], everything.some(some)
+        own = everything.some(some)
+        w = None if W is None else [W[q][i] for i in some] if kernel else W[q]
         cases.append(_two_class_case(own, positive, w, intercept[q], alpha[some, q]))
     return cases
+
+
+def _coefficients(model, n: int) -> Any:
+    """Of every machine those of all rows; None where they are the multipliers, whose sums over
+    several classes are then meant without rounding, or where the model does not tell."""
+    joint = len(model.classes_) > 2 and model.multiclass in ("max", "sum")
+    if not hasattr(model, "dual_coef_") or (joint and OF_FUNCTION not in model.certificate_.method):
+        return None
+    u = np.zeros((len(model.dual_coef_), n))
+    u[:, np.asarray(model.support_, dtype=int)] = model.dual_coef_
+    return matrix(u)
 
 
 def _multipliers(model, shape: tuple[int, int]) -> np.ndarray:
@@ -125,11 +144,7 @@ def _joint_case(model, own: HingeRows, codes, W, intercept) -> HingePoint:
             demands.append(Demand(i, y, c, len(groups) - 1))
             gamma.append(beta[i][c])
     problem = own.problem(k, demands, groups)
-    weights = (
-        hinge.expanded(problem, hinge.combined(problem, gamma))
-        if W is None
-        else hinge.explicit(problem, dict(enumerate(W)))
-    )
+    weights = _weights(problem, None if W is None else dict(enumerate(W)), gamma)
     return HingePoint(problem, weights, intercept if own.free_bias else [ZERO] * k, gamma)
 
 

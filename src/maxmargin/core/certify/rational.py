@@ -91,8 +91,25 @@ def primal_of(demands: Demands, W: np.ndarray, b: np.ndarray) -> Fraction | None
 
 def dual_of(demands: Demands, alpha: Iterable[Decimal]) -> Fraction | None:
     """The bound that multipliers amount to, once they balance; None where they cannot."""
-    bits = BITS_PER_DIGIT * digits_for(demands)
-    exponent = math.frexp(_largest(demands, alpha))[1] - bits
+    found = feasible_units(demands, alpha, digits_for(demands))
+    if found is None:
+        return None
+    numbers, unit = found
+    v = demands.a.numbers.T @ numbers
+    scale = unit * _power(demands.a.exponent)
+    total = -int((v * v).sum()) * scale * scale / 2
+    for cost, members in _groups(demands, [n * unit for n in numbers]):
+        mass = sum(members, Fraction(0))
+        total += _conjugate(demands.penalty, cost, members, mass)
+    return total
+
+
+def feasible_units(
+    demands: Demands, alpha: Iterable[Decimal], digits: int
+) -> tuple[np.ndarray, Fraction] | None:
+    """Multipliers near α, as whole numbers times a unit, that balance exactly and are within their
+    limits; None where there are none."""
+    exponent = math.frexp(_largest(demands, alpha))[1] - BITS_PER_DIGIT * digits
     unit = _power(exponent)
     shorter = 1 - Fraction(1, 2**SHORTER_BITS)
     least = decimal(unit)  # smaller ones are none; as fractions they may have a million digits
@@ -101,15 +118,11 @@ def dual_of(demands: Demands, alpha: Iterable[Decimal]) -> Fraction | None:
     numbers[~on_cycles(demands.e)] = 0
     if not _balance(demands, numbers, _room(demands, numbers, unit)):
         return None
-    v = demands.a.numbers.T @ numbers
-    scale = unit * _power(demands.a.exponent)
-    total = -int((v * v).sum()) * scale * scale / 2
+    bounded = demands.penalty not in UNBOUNDED
     for cost, members in _groups(demands, [n * unit for n in numbers]):
-        mass = sum(members, Fraction(0))
-        if min(members) < 0 or (demands.penalty not in UNBOUNDED and mass > cost):
+        if min(members) < 0 or (bounded and sum(members, Fraction(0)) > cost):
             return None
-        total += _conjugate(demands.penalty, cost, members, mass)
-    return total
+    return numbers, unit
 
 
 UNBOUNDED = (Penalty.HARD, Penalty.SQUARE)

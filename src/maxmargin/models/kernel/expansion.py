@@ -7,8 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core.certify.kernelised import Scored, squared_norm
+from ...core.kernels.decimal_values import decimal_values
 from ...core.kernels.enclosed import Enclosed, enclosed_sums
 from ...core.kernels.kernel_block import KernelPoints, kernel_sums
+from ...core.rows.decimals import decimals
+from ...core.solve.kernel.other_coefficients import KernelFunction
 
 
 class Expansion(NamedTuple):
@@ -46,6 +49,14 @@ class Expansion(NamedTuple):
             f, among = (Enclosed(*(part[:, q] for part in each)) for each in (F, mine))
             found.append(Scored(f, *squared_norm(self.coefficients[:, q], among)))
         return found
+
+    def in_many_digits(self, others: KernelPoints, machines: list[int], b) -> KernelFunction:
+        """Some machines with their biases, and kernel values with other points in many digits."""
+        given = self.points, self.places
+        u = decimals(self.coefficients[:, machines])
+        return KernelFunction(
+            u, decimals(b), decimal_values(*given, others), decimal_values(*given, self.points)
+        )
 
     def squares(self, X) -> np.ndarray:
         """‖w‖² of every machine; X are the training points, needed where K itself was given."""

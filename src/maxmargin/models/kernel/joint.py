@@ -21,16 +21,19 @@ from ...core.kernels.kernel_block import KernelPoints
 from ...core.problem.class_losses import CLASS_LOSSES
 from ...core.problem.multiclass import MulticlassProblem
 from ...core.problem.problem import costs
+from ...core.rows.decimals import ONE, floats, many_digits
 from ...core.rows.double_double import OUTWARDS
 from ...core.rows.rows import DenseRows
 from ...core.solve.contract import ClassPoint, Ending, Monitor, settled
 from ...core.solve.far import MULTIPLIER_LIMIT
-from ...core.solve.kernel.exact_classes import exact_classes
+from ...core.solve.kernel.exact_classes import exact_classes, machine_of_classes
 from ...core.solve.kernel.exact_program import roundable, within_reach
+from ...core.solve.kernel.other_coefficients import better_function, has_digits, proved
 from ...core.solve.many_class.form import solve_classes
 from ..fitting import note
 from ..svm import joint as svm_joint
 from ..svm.joint import dual_coef
+from . import two_class as kernel_two
 
 __all__ = ["dual_coef", "fit", "recertify"]
 
@@ -60,8 +63,11 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
             "rank=1000 for an approximation."
         )
     problem = pose(model, centred_features(points, np.arange(n)), codes, weight)
-    solution, certificate, slacks, beta, b = _solve(problem, points, monitor)
+    solution, certificate, slacks, beta, b, *others = _solve(problem, points, monitor)
     svm_joint.keep(model, problem, beta, slacks, b, _norm(problem, beta))
+    if others:
+        kernel_two.keep_coefficients(model, *others)
+        model.support_kind_ = svm_joint.support_kinds(problem, beta, slacks[:, 0])[model.support_]
     note(model, solution, certificate)
     return settled(solution.ending, certificate, monitor.tol)
 
@@ -102,7 +108,33 @@ def _better(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor, 
             best = told, certificate, slacks.copy(), point.beta, point.b
         if best[1].holds(monitor.tol):
             return best
+    if tried and (found := _of_the_same_function(problem, points, monitor, best)) is not None:
+        best = found
+    if best[1].holds(monitor.tol):
+        return best
     return _exhausted(best) if tried and roundable(problem.k * len(problem.y)) else best
+
+
+def _of_the_same_function(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor, best):
+    """The same with coefficients (n, k) that are not the multipliers, where these prove more."""
+    with many_digits():
+        machine = machine_of_classes(problem, points, best[3], monitor)
+        if machine is None:
+            return None
+        better = better_function(
+            machine, best[1], monitor.tol, lambda: monitor.seconds < monitor.max_seconds
+        )
+        if better is None:
+            return None
+        given, certificate = better
+        z = floats(ONE - machine.margins(given.K.dot(given.u) + given.b))
+        why = f"{best[0].solver} stopped at a relative gap of {best[1].relative_gap:.1e}"
+        told = best[0]._replace(solver="exact", why=why, ending=Ending.REACHED)
+        slacks = np.zeros((len(problem.y), 2))
+        slacks[machine.rows, 0] = -np.inf
+        np.maximum.at(slacks[:, 0], machine.rows, z)
+        np.add.at(slacks[:, 1], machine.rows, np.maximum(z, 0.0))
+        return told, certificate, slacks, best[3], floats(given.b), floats(given.u)
 
 
 def _exhausted(best):
@@ -152,4 +184,11 @@ def recertify(model, X, codes, weight) -> Certificate:
         return certify_kernel_classes(problem, points, w, b, beta, slacks, tol=model.tol)
 
     known = [model.alpha_] if np.shape(model.alpha_) == (n, k) else []
-    return first_that_proves(*(partial(prove, beta) for beta in [*known, np.zeros((n, k))]))
+    near = first_that_proves(*(partial(prove, beta) for beta in [*known, np.zeros((n, k))]))
+    if near.holds(model.tol) or not has_digits(points, k * n):
+        return near
+    with many_digits():
+        machine = machine_of_classes(problem, points, np.zeros((n, k)), Monitor())
+        given = model._expansion.in_many_digits(points, list(range(k)), b)
+        found = near if machine is None else proved(machine, given, near)
+    return found if found.relative_gap < near.relative_gap else near

@@ -104,7 +104,8 @@ class KernelSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
     support_, support_vectors_, dual_coef_ : the points with a positive multiplier, their rows
         (not for "precomputed") and signed multipliers:
         ``decision_function(x) == dual_coef_ @ k(support_vectors_, x) + intercept_``
-        (with ``rank``, k is the approximated kernel)
+        (with ``rank``, k is the approximated kernel).  Where rows are so large that float64
+        multipliers do not say the function, any row has a coefficient that is none.
     support_kind_ : for each of them "margin", "inside" or "misclassified"
     slack_ : (n,) ξᵢ; with several slacks per point, their sum
     margin_ : 1/‖w‖ in the space of the kernel; for k classes as in ``LinearSVM``
@@ -228,13 +229,18 @@ class KernelSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
         self.__dict__.pop("support_vectors_", None)
         if not points.kernel.precomputed:
             self.support_vectors_ = points.X[self.support_]
+        given = self.__dict__.pop("_coefficients", None)
         if self.rank is None:
-            self._expansion = Expansion.of(points, self.support_, self.dual_coef_.T)
+            own = self._form().dual_coef(self).T if given is None else given[self.support_]
+            self._expansion = Expansion.of(points, self.support_, own)
 
     @property
     def dual_coef_(self) -> np.ndarray:
-        """Signed multipliers of the support vectors, one row per machine or class."""
+        """Coefficients of the support vectors, one row per machine or class: their signed
+        multipliers, or others of the same function where float64 multipliers do not say it."""
         check_is_fitted(self)
+        if self.rank is None:
+            return self._expansion.coefficients.T.copy()
         return self._form().dual_coef(self)
 
     def _recertify(self, X, codes, weight):

@@ -16,8 +16,11 @@ from ...core.kernels.kernel_block import KernelPoints
 from ...core.problem.kernelised import KernelProblem
 from ...core.problem.losses import Hinge
 from ...core.problem.problem import costs
-from ...core.solve.contract import Ending, Monitor
+from ...core.rows.decimals import many_digits
+from ...core.solve.contract import Ending, Monitor, Point
+from ...core.solve.kernel.exact import proof_of_function
 from ...core.solve.kernel.form import dual_point, solve_kernel
+from ...core.solve.kernel.other_coefficients import has_digits
 from ..fitting import note
 from ..svm import two_class as svm_two
 
@@ -35,12 +38,27 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
     warm = model.warm_start and getattr(model, "alpha_", np.empty(0)).shape == problem.y.shape
     start = dual_point(repair(problem, model.alpha_)) if warm else None
     solution = solve_kernel(problem, monitor, model.cache_mb, start)
-    certificate = solution.certificate
-    _, b, alpha = solution.point
-    norm = float(alpha * problem.y @ solution.scores)
-    svm_two.keep(model, problem, alpha, solution.scores, b, norm)
-    note(model, solution, certificate)
+    w, b, alpha = solution.point
+    beta = coefficients(problem, solution.point)
+    svm_two.keep(model, problem, alpha, solution.scores, b, float(beta @ solution.scores))
+    if len(w):
+        keep_coefficients(model, beta[:, None])
+        kinds = svm_two.support_kinds(problem, alpha, model.slack_, model.support_)
+        model.support_kind_ = kinds
+    note(model, solution, solution.certificate)
     return solution.ending
+
+
+def coefficients(problem: KernelProblem, point: Point) -> np.ndarray:
+    """Of every row: its signed multiplier, or another number where float64 multipliers do not say
+    the machine's function, and others do (``core/solve/kernel/other_coefficients.py``)."""
+    return point.w if len(point.w) else point.alpha * problem.y
+
+
+def keep_coefficients(model, beta: np.ndarray) -> None:
+    """Coefficients (n, machines) that are not the multipliers: rows that have one are supports."""
+    model._coefficients = beta
+    model.support_ = np.union1d(model.support_, np.flatnonzero(beta.any(axis=1)))
 
 
 def recertify(model, X, codes, weight) -> Certificate:
@@ -52,7 +70,18 @@ def recertify(model, X, codes, weight) -> Certificate:
     def w(sharp: bool) -> Scored:
         return model._expansion.scored(points, X, sharp)[0]
 
-    return best_proof(problem, w, float(model.intercept_[0]), model.alpha_, model.tol)
+    near = best_proof(problem, w, float(model.intercept_[0]), model.alpha_, model.tol)
+    return sharpened(model, problem, 0, near)
+
+
+def sharpened(model, problem: KernelProblem, q: int, near: Certificate) -> Certificate:
+    """``near``, or the proof of the machine's own coefficients in many digits, if that is more."""
+    if near.holds(model.tol) or not has_digits(problem.rows, len(problem.y)):
+        return near
+    with many_digits():
+        given = model._expansion.in_many_digits(problem.rows, [q], model.intercept_[[q]])
+    found = proof_of_function(problem, given, near)
+    return found if found.relative_gap < near.relative_gap else near
 
 
 def best_proof(

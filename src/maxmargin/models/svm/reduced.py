@@ -102,9 +102,13 @@ class Machines:
     def keep(self, model) -> None:
         model.intercept_, model.alpha_, model.slack_ = self.intercept, self.alpha, self.slack
         model.support_ = np.flatnonzero(self.alpha.any(axis=1))
-        model.support_kind_ = svm_two.kinds_of(self.worst, False)[model.support_]
+        model.support_kind_ = self.kinds(model.support_)
         most = float(self.norm.max())
         model.margin_ = 1.0 / float(np.sqrt(most)) if most > 0 else np.inf
+
+    def kinds(self, some: np.ndarray) -> np.ndarray:
+        """Of these rows, by their worst slack in any machine."""
+        return svm_two.kinds_of(self.worst, False)[some]
 
 
 def fit(model, X, codes, weight, monitor: Monitor) -> Ending:

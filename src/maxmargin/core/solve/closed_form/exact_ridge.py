@@ -4,7 +4,7 @@
 
 Where K is large beside α, rounding u to the nearest float64 moves Ku by more than y.  Rounded
 together (``rows/lattice.py``) the coefficients may differ from u as far as α allows, and Ku stays.
-Where that is not far enough, others say the same function (``same_function.py``).  They do not
+Where that is not far enough, others say the same function (``solve/same_function.py``).  They do not
 solve the equations, but their function is as good, which weak duality proves with v = αu:
 
     P − D,     P = ½ Σ s_i (f_i − y_i)² + ½ α‖f‖²,     D = Σ v_i y_i − ½ Σ v_i²/s_i − vᵀKv/2α
@@ -20,9 +20,9 @@ from decimal import Decimal
 import numpy as np
 
 from ...certify.normal_equations import DUALITY, NormalEquations
-from ...rows.decimals import DIGITS, decimals, floats, many_digits
+from ...rows.decimals import DIGITS, decimals, factor, floats, many_digits
 from ...rows.lattice import MAX_LATTICE, nearest, none_within
-from .same_function import Numbers, definite_solution, roots, small_coefficients
+from ..same_function import Column, Numbers, definite_solution, roots, small_coefficients
 
 # Seconds of computing for all targets together.
 MAX_SECONDS = 2.0
@@ -86,11 +86,11 @@ class ExactRidge:
             return
         strict, enough = Decimal(tol) * self.length, (2 * self.excess(tol)).sqrt()
         with many_digits(self.digits):
+            A = np.vstack([roots(self.s)[:, None] * self.K, self.alpha.sqrt() * factor(self.K).T])
             for residual in (strict, enough) if enough > strict else (strict,):
-                ways = small_coefficients(
-                    self.K, self.s, self.y, self.alpha, residual,
-                    lambda u: self._gap(u)[1], lambda: time.thread_time() < end,
-                )  # fmt: skip
+                columns = [Column(A / residual, u) for u in self.u.T]
+                least = self.alpha * residual * residual
+                ways = small_coefficients(self.K, columns, least, lambda: time.thread_time() < end)
                 yield from map(self._whole, ways)
 
     def no_floats(self, tol: float) -> bool:

@@ -6,6 +6,8 @@ The kernel is centred, which a free bias allows, and variables are scaled to uni
 (``exact_program.py``).  What is left of a gap then is the rounding of α and b to float64: of each
 to the nearest, or, where that moves scores too far, of all together (``rows/lattice.py``).  For
 that they need room, so α stays away from its bounds by as much as the gap asked for allows.
+Where that is not enough, either, the machine is given coefficients that are not its multipliers
+(``other_coefficients.py``).
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from decimal import Decimal
 import numpy as np
 
 from ...certify.bias import best_bias
+from ...certify.certificate import Certificate
 from ...certify.conclude import lengthened
 from ...certify.kernelised import balanced, certify_kernel, enclosed_scores
 from ...kernels.decimal_values import decimal_values
@@ -33,6 +36,7 @@ from .exact_program import (
     rounded_together,
     solve_scaled,
 )
+from .other_coefficients import KernelFunction, better_function, decimal_machine, proved
 
 
 def exact(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[Proved, Ending]:
@@ -54,16 +58,44 @@ def exact(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[P
         return _proved(problem, point, monitor.tol)
 
     best = lengthened(prove(1.0), monitor.tol, prove)
-    if best.gap > monitor.tol:
-        if not roundable(len(alpha) + 1):
-            return best, Ending.STALLED
-        with many_digits():
-            other = _rounded_together(problem, K, found, monitor)
-        if other is None:
-            return best, Ending.STALLED
+    if best.gap <= monitor.tol:
+        return best, Ending.REACHED
+    if not roundable(len(alpha) + 1):
+        return best, Ending.STALLED
+    with many_digits():
+        other = _rounded_together(problem, K, found, monitor)
+    if other is not None:
         tried = _proved(problem, other, monitor.tol)
         best = tried if tried.gap < best.gap else best
-    return best, Ending.REACHED
+    if best.gap > monitor.tol:
+        best = _of_the_same_function(problem, K, found, best, monitor)
+    return best, Ending.STALLED if other is None else Ending.REACHED
+
+
+def _of_the_same_function(problem: KernelProblem, K, found: Solved, best: Proved, monitor: Monitor):
+    """``best``, or other coefficients, which are then the point's weights, that prove more."""
+    with many_digits():
+        machine = decimal_machine(problem, problem.rows, K, found)
+        if machine is None:
+            return best
+        better = better_function(
+            machine, best.certificate, monitor.tol, lambda: monitor.seconds < monitor.max_seconds
+        )
+        if better is None:
+            return best
+        given, proof = better
+        point = best.point._replace(w=floats(given.u[:, 0]), b=float(given.b[0]))
+        return Proved(point, proof, floats(K.dot(given.u[:, 0])))
+
+
+def proof_of_function(problem: KernelProblem, given: KernelFunction, near: Certificate):
+    """``near``, or the proof of float64 coefficients beside multipliers sought in many digits."""
+    every = np.arange(len(problem.y))
+    with many_digits():
+        K = decimal_values(problem.rows, every, problem.rows)
+        found = _solve(problem, K, np.zeros(len(every)), Monitor())
+        machine = None if found is None else decimal_machine(problem, problem.rows, K, found)
+        return near if machine is None else proved(machine, given, near)
 
 
 def _proved(problem: KernelProblem, point: Point, tol: float) -> Proved:

@@ -32,6 +32,7 @@ from .exact_program import (
     rounded_together,
     solve_scaled,
 )
+from .other_coefficients import DecimalMachine, decimal_machine
 
 # By which a machine is made longer where rounding may leave slack on the margin.
 LONGER = Decimal("1.0000000000001")
@@ -53,6 +54,16 @@ def exact_classes(
             point = _rounded_together(problem, K, found, monitor)
             if point is not None:
                 yield point
+
+
+def machine_of_classes(
+    problem: MulticlassProblem, points: KernelPoints, beta: np.ndarray, monitor: Monitor
+) -> DecimalMachine | None:
+    """The optimum in many digits, for coefficients that are not its multipliers; inside
+    ``many_digits``."""
+    K = decimal_values(points, np.arange(len(beta)), points)
+    found = _classes(problem, K, beta, monitor)
+    return None if found is None else decimal_machine(problem, points, K, found)
 
 
 class Variables(NamedTuple):

@@ -131,9 +131,7 @@ def none_within_gap(problem: Any, point: Any, gap: float) -> bool:
     try:
         with many_digits(digits_for(asked)), np.errstate(all="ignore"):
             answer = _solve(asked, point, Monitor())
-            return no_float_weights(
-                asked, answer, Decimal(gap), lambda: time.thread_time() < end
-            )
+            return no_float_weights(asked, answer, Decimal(gap), lambda: time.thread_time() < end)
     except (GaveUp, ArithmeticError):
         return False
 
