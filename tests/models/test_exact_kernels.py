@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from maxmargin import KernelRidge, KernelSVM, verify
+from maxmargin import KernelRidge, KernelSVM, LinearSVM, load, save, verify
 from maxmargin.referee import check
+from maxmargin.referee.proof import read_proof
 
 from ..referee.problems import problem
 
@@ -51,23 +52,73 @@ def test_weights_of_zero_have_no_coefficients():
     assert not model.dual_coef_[8:].any()
 
 
-def test_what_float64_cannot_say_is_told():
+def overlapping():
     """Rows of 1e30 that overlap: multipliers would have to cancel to sixty digits."""
     rng = np.random.default_rng(21)
-    X, y = 1e30 * rng.standard_normal((14, 1)), np.arange(14) % 2
+    return 1e30 * rng.standard_normal((14, 1)), np.arange(14) % 2
+
+
+def test_what_float64_cannot_say_is_told():
+    """Fewer rows than monomials, of size 1e72: no other coefficients say the same function."""
+    rng = np.random.default_rng(3)
+    X, y = 1e12 + rng.standard_normal((6, 2)), np.arange(6) % 2
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        model = KernelSVM(100.0, kernel="linear", max_seconds=60.0).fit(X, y)
+        model = KernelSVM(kernel="poly", gamma=0.37, coef0=1.0, max_seconds=60.0).fit(X, y)
     assert not model.certificate_.holds(1e-3)
     assert "no float64 found near them prove more" in model.certificate_.method
     assert any("no float64 found near them prove more" in str(each.message) for each in said)
 
 
+def test_a_machine_whose_multipliers_float64_cannot_say_has_other_coefficients(tmp_path):
+    X, y = overlapping()
+    model = KernelSVM(100.0, kernel="linear", tol=1e-9, max_seconds=60.0).fit(X, y)
+    assert model.certificate_.holds(1e-9)
+    assert np.abs(model.dual_coef_).max() < 1e-50 < model.alpha_.max()
+    assert verify(model, X, y).holds(1e-9)
+    assert max(model.certificate_.kkt_violation.values()) < 1e-6
+    own = X[model.support_] @ X.T
+    assert np.array_equal(model.support_vectors_, X[model.support_])
+    scores = (model.dual_coef_ @ own)[0] + model.intercept_
+    np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-9)
+    linear = LinearSVM(100.0).fit(X, y)
+    assert model.certificate_.primal == pytest.approx(linear.certificate_.primal, rel=1e-5)
+    save(model, tmp_path / "m.maxmargin")
+    again = load(tmp_path / "m.maxmargin")
+    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+    assert verify(again, X, y).holds(1e-9)
+    assert check(model, X, y, None, 0.0).verdict != "refuted"
+
+
+# seed 9100: number, family and what was unproved of KernelSVM.
+WITH_OTHER_COEFFICIENTS = [
+    (134, "outlier"),  # "rest", a polynomial
+    (692, "far"),  # "max", linear
+    (712, "large C"),  # "sum", a cubic of columns far from the origin
+    (4, "scales"),  # "sum", cosine: a gap of 4.6e-9 where 1e-9 is asked for
+]
+
+
+@pytest.mark.parametrize(("number", "family"), WITH_OTHER_COEFFICIENTS)
+def test_machines_with_other_coefficients_are_true_in_exact_arithmetic(number, family, tmp_path):
+    posed = problem(9100, number, family)
+    posed.params["max_seconds"] = 60.0
+    model, tol = posed.fit(), posed.params["tol"]
+    assert model.certificate_.holds(tol)
+    assert verify(model, posed.data(), posed.targets()).holds(tol)
+    (tmp_path / "proof.json").write_text(model.certificate_.to_json())
+    told = read_proof(str(tmp_path / "proof.json")).model
+    for each in (model, told):
+        report = check(each, posed.data(), posed.targets(), None, 0.0)
+        assert report.verdict == "confirmed" or report.notes == ["the claim is true"]
+    told.dual_coef_ = 1.5 * told.dual_coef_
+    assert check(told, posed.data(), posed.targets(), None, 0.0).verdict == "refuted"
+
+
 def test_coefficients_of_the_same_function_are_found_where_those_of_the_equations_are_not():
     """Rows of 1e30: the equations' own coefficients, of size one, would have to cancel to sixty
     digits, but others of size 1e-60 say the same function."""
-    rng = np.random.default_rng(21)
-    X, y = 1e30 * rng.standard_normal((14, 1)), np.arange(14) % 2
+    X, y = overlapping()
     ridge = KernelRidge(1.0, kernel="linear").fit(X, y)
     w = float(X[:, 0] @ y / (X[:, 0] @ X[:, 0] + 1.0))
     assert np.abs(ridge.dual_coef_).max() < 1e-55

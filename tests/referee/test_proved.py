@@ -40,6 +40,7 @@ DRAWN = [
     (9001, 61, "near", "FisherDiscriminant"),  # two classes: the difference of their weights counts
     (9001, 311, "outlier", "FisherDiscriminant"),
     (5001, 9, "scales"),  # kernel ridge: the nearest coefficients, not only near ones
+    (9100, 218, "outlier"),  # "sum": from no weights the interior point method had no room
 ]
 
 
@@ -91,6 +92,7 @@ def test_drawn_problems_are_proved_now_and_verify_agrees(which):
         (5001, 32, "large C"),  # "max": one class has weights near zero, which may be any
         (6001, 14, "constant"),  # kernel ridge
         (9001, 415, "near", "FisherDiscriminant"),
+        (9100, 354, "far"),  # "rest": one machine alone misses the gap of all
     ],
     ids=lambda which: f"{which[2]}-{which[1]}",
 )

@@ -20,7 +20,6 @@ from .intervals import high
 from .read import Unknown, codes_of, costs, gram, matrix, number, rationals, row_weights
 from .report import Report, by_truth, refute
 
-
 # What a claim says that is about coefficients which are not its multipliers.
 OF_FUNCTION = "the function's objective"
 

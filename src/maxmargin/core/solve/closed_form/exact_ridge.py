@@ -4,8 +4,8 @@
 
 Where K is large beside α, rounding u to the nearest float64 moves Ku by more than y.  Rounded
 together (``rows/lattice.py``) the coefficients may differ from u as far as α allows, and Ku stays.
-Where that is not far enough, others say the same function (``solve/same_function.py``).  They do not
-solve the equations, but their function is as good, which weak duality proves with v = αu:
+Where that is not far enough, others say the same function (``solve/same_function.py``).  They do
+not solve the equations, but their function is as good, which weak duality proves with v = αu:
 
     P − D,     P = ½ Σ s_i (f_i − y_i)² + ½ α‖f‖²,     D = Σ v_i y_i − ½ Σ v_i²/s_i − vᵀKv/2α
 """

@@ -3,10 +3,10 @@
     primal(u, b) = ½ Σ_c u_cᵀK u_c + Σ_g c_g max(0, 1 − m)      m_p = e_p·(Ku + b)_row(p)
     dual(α)      = Σ α − ½ Σ_c a_cᵀK a_c                        a = Σ_p α_p e_p
 
-Demands p as in ``problem/demands.py``: of two classes one a row, of k classes k − 1.  Coefficients of
-a machine need not be multipliers: where K is singular, or nearly so, many say the same function, and
-some of them are float64 (``solve/same_function.py``).  What they are worth is computed in two hundred
-digits, beside multipliers of as many, that balance exactly.
+Demands p as in ``problem/demands.py``: of two classes one a row, of k classes k − 1.  Coefficients
+of a machine need not be multipliers: where K is singular, or nearly so, many say the same function,
+and some of them are float64 (``solve/same_function.py``).  What they are worth is computed in two
+hundred digits, beside multipliers of as many, that balance exactly.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...certify.certificate import Certificate
+from ...certify.conclude import KINDS
 from ...certify.rational import above, decimal, feasible_units
 from ...kernels.decimal_values import DECIMAL_ERROR, DECIMAL_KERNELS
 from ...kernels.kernel_block import KernelPoints
 from ...problem.demands import Demands, Penalty, demands
 from ...problem.multiclass import MulticlassProblem
 from ...problem.problem import Problem
-from ...rows.decimals import DIGITS, ONE, ZERO, decimals, factor
+from ...rows.decimals import DIGITS, ONE, ZERO, decimals, factor, floats
 from ...rows.rows import DenseRows
+from ..active_set import INFINITE
 from ..same_function import Column, Numbers, small_coefficients
 from .exact_program import SHARE, Solved, centred, roundable, within_reach
 
@@ -35,6 +38,7 @@ METHOD = f"the function's objective, in {DIGITS} digits, beside multipliers of a
 ERROR = 100 * Decimal(DECIMAL_ERROR)
 # Of a slack, or of what a row has beyond its margin, what a score may be off by.
 ROOM_SHARE = Decimal("0.25")
+NOTHING: Any = ZERO
 
 
 class KernelFunction(NamedTuple):
@@ -77,13 +81,16 @@ class DecimalMachine(NamedTuple):
         worst = np.maximum.reduceat(z, self.asked.starts)
         if self.asked.penalty is Penalty.HARD:
             closest = ONE - max(worst)
-            return norm / 2 / min(closest, ONE) ** 2 if closest > 0 else Decimal("Infinity")
-        return norm / 2 + (decimals(self.asked.cost) * np.maximum(worst, ZERO)).sum()
+            return norm / 2 / min(closest, ONE) ** 2 if closest > 0 else INFINITE
+        return norm / 2 + (decimals(self.asked.cost) * np.maximum(worst, NOTHING)).sum()
 
 
 def has_digits(points: KernelPoints, variables: int) -> bool:
-    """Whether values of the kernel are known to many digits, and the problem is small enough."""
-    return points.kernel.name in DECIMAL_KERNELS and within_reach(points, variables)
+    """Whether values of the kernel are known to many digits, it is positive semidefinite whatever
+    the rows are, and the problem is small enough."""
+    kernel = points.kernel
+    sure = kernel.name in DECIMAL_KERNELS and not (kernel.name == "poly" and kernel.coef0 < 0)
+    return sure and within_reach(points, variables)
 
 
 def decimal_machine(problem: Any, points: KernelPoints, K: Numbers, found: Solved):
@@ -154,10 +161,11 @@ def _free(machine: DecimalMachine, tol: Decimal) -> Numbers:
     """How far every score (n, B) may be off; None where no demand asks for it."""
     asked, best = machine.asked, machine.best
     z = ONE - machine.margins(best.K.dot(best.u) + best.b)
-    level = np.maximum(np.maximum.reduceat(z, asked.starts), ZERO)[asked.group]
+    level = np.maximum(np.maximum.reduceat(z, asked.starts), NOTHING)[asked.group]
     several = np.add.reduceat((machine.alpha > 0).astype(int), asked.starts)[asked.group]
-    paid = np.where(several > 1, ZERO, np.where(machine.alpha > 0, level, level - z))
-    room = np.maximum(ROOM_SHARE * abs(paid), SHARE * tol / 2)
+    paid = np.where(several > 1, NOTHING, np.where(machine.alpha > 0, level, level - z))
+    least: Any = SHARE * tol / 2
+    room = np.maximum(ROOM_SHARE * abs(paid), least)
     free = np.full(best.u.shape, None, dtype=object)
     for p, row in enumerate(machine.rows.tolist()):
         sides = np.flatnonzero(asked.e[p])
@@ -170,9 +178,32 @@ def _free(machine: DecimalMachine, tol: Decimal) -> Numbers:
 def proved(machine: DecimalMachine, given: KernelFunction, near: Certificate) -> Certificate:
     """The certificate of a function; ``near`` says what else there is to be said."""
     primal = machine.primal(given)
-    if not primal < Decimal("Infinity"):
+    if not primal < INFINITE:
         return near
+    upper, lower = above(Fraction(primal)), -above(Fraction(-machine.dual))
+    kkt = dict(zip(KINDS, _violations(machine, given), strict=True))
     return replace(
-        near, primal=above(primal), dual=-above(-machine.dual), box_violation=0.0,
-        bias_residual=0.0, method=METHOD, rounding=0.0,
+        near, primal=upper, dual=lower, box_violation=0.0, bias_residual=0.0, method=METHOD,
+        rounding=0.0, kkt_violation=kkt, stationarity=_apart(machine, given),
     )  # fmt: skip
+
+
+def _violations(machine: DecimalMachine, given: KernelFunction) -> tuple[float, float, float]:
+    """Of groups without a multiplier, with some, and with all that they may have."""
+    asked = machine.asked
+    z = ONE - machine.margins(given.K.dot(given.u) + given.b)
+    worst = floats(np.maximum.reduceat(z, asked.starts))
+    mass = np.add.reduceat(machine.alpha, asked.starts)
+    none = np.array(mass == 0, dtype=bool)
+    full = ~none & (floats(mass) >= asked.cost)
+    kinds = (np.maximum(worst, 0.0), none), (np.abs(worst), ~none & ~full), (-worst, full)
+    zero, free, bound = (float(each[some].max(initial=0.0)) for each, some in kinds)
+    return zero, free, bound
+
+
+def _apart(machine: DecimalMachine, given: KernelFunction) -> float:
+    """‖w − w_α‖ / max(1, ‖w‖)."""
+    best = machine.best
+    norm = (given.u * given.own.dot(given.u)).sum()
+    square = norm + (best.u * (best.K.dot(best.u) - 2 * given.K.dot(given.u))).sum()
+    return float(max(square, ZERO).sqrt() / max(norm, ONE).sqrt())
