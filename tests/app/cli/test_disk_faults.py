@@ -245,9 +245,9 @@ def test_data_that_change_while_they_are_fitted(folder, maxmargin, monkeypatch):
     assert (folder / "out.maxmargin").read_bytes() == kept
 
 
-def test_a_clock_that_goes_back(folder, maxmargin, monkeypatch):
-    maxmargin(*COMMANDS["fit"])
-    first = mm.load("out.maxmargin").model
+@pytest.fixture
+def clock_going_back(monkeypatch):
+    """An hour earlier at every look."""
     now = [time.time()]
 
     def back():
@@ -255,7 +255,22 @@ def test_a_clock_that_goes_back(folder, maxmargin, monkeypatch):
         return now[0]
 
     monkeypatch.setattr(time, "time", back)
+
+
+def test_a_clock_that_goes_back(folder, maxmargin, request):
+    maxmargin(*COMMANDS["fit"])
+    first = mm.load("out.maxmargin").model
+    request.getfixturevalue("clock_going_back")
     maxmargin(*COMMANDS["fit"], "--max-seconds", 60)
     maxmargin(*COMMANDS["fit in pieces"], "--max-seconds", 60)
     again = mm.load("out.maxmargin").model
     assert np.allclose(first.coef_, again.coef_, atol=1e-3)
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if "fit" not in name])
+def test_a_clock_that_goes_back_costs_no_command_its_output(command, folder, maxmargin, request):
+    request.getfixturevalue("clock_going_back")
+    before = contents(folder)
+    maxmargin(*COMMANDS[command])
+    check_kept(folder, before)
+    assert (folder / COMMANDS[command][-1]).read_bytes() != b"from before"
