@@ -40,6 +40,9 @@ DRAWN = [
     (9001, 61, "near", "FisherDiscriminant"),  # two classes: the difference of their weights counts
     (9001, 311, "outlier", "FisherDiscriminant"),
     (5001, 9, "scales"),  # kernel ridge: the nearest coefficients, not only near ones
+    (9100, 145, "far"),  # pairs of labels: the weights of one class say what others have lost
+    (9100, 676, "hard"),  # "sum": a margin a little wider is one that float64 can say
+    (9100, 468, "hard"),  # "max": multipliers of 1e22, which steps from one did not reach
     (9100, 218, "outlier"),  # "sum": from no weights the interior point method had no room
 ]
 

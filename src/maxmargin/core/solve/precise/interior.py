@@ -33,8 +33,9 @@ MAX_STEPS = 150
 # The share of the way to the nearest bound that a step goes, at least: more of it, the better the
 # first step would do.
 STEP_SHARE = Decimal("0.995")
-# Weights of 1/ρ are no start from some ρ on.
-LEAST_RHO = Decimal("1e-60")
+# Weights of 1/ρ are no start from some ρ on; multipliers of a hard margin of columns of very
+# different size.
+LEAST_RHO, FAR_OUT = Decimal("1e-60"), Decimal("1e20")
 # After so many steps that did not halve μ another start is tried, and then other steps are made:
 # they aim at this share of it, and go that part of the way.
 MAX_IDLE_STEPS, CAREFUL_AIM, CAREFUL_SHARE = 6, Decimal("0.2"), Decimal("0.9")
@@ -62,7 +63,7 @@ def interior(system: DecimalSystem, tick: Callable[[], None]) -> DecimalOptimum:
     """The optimum; ``tick`` is called before every step, and may raise."""
     hinge = system.penalty is Penalty.HINGE
     state, best, least, idle = _start(system), None, INFINITY, 0
-    elsewhere = hinge and system.rho > LEAST_RHO
+    elsewhere = system.penalty is Penalty.HARD or (hinge and system.rho > LEAST_RHO)
     for _ in range(MAX_STEPS):
         found = _answer(system, state)
         if best is None or found.gap < best.gap:
@@ -98,13 +99,16 @@ def _start(system: DecimalSystem) -> Iterate:
 
 
 def _start_far_out(system: DecimalSystem) -> Iterate:
-    """For hinges: the weights of the multipliers, ρv = Σ α a, and as much slack as they ask for.
+    """For hinges: the weights of the multipliers, ρv = Σ α a, and as much slack as they ask for;
+    for a hard margin multipliers and room as large as they ever are.
 
     From no weights μ may fall to nothing long before weights of 10¹⁰ are reached, and then no step
     has room: "sum" with a row far out did not end.  From here it takes about thirty steps, but
     fifteen are the rule from no weights.
     """
     near = _start(system)
+    if system.penalty is Penalty.HARD:
+        return near._replace(s=FAR_OUT * near.s, alpha=FAR_OUT * near.alpha)
     x = near.x
     x[: system.weights] = (system.E.T @ near.alpha)[: system.weights] / system.rho
     m = system.E @ x

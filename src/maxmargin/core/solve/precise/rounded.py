@@ -28,6 +28,8 @@ from .system import Numbers, above_zero, from_whole
 
 # Shares of the gap asked for by which weights are made longer, in turn.
 LONGER = (0.0, 1e-6, 1e-4, 1e-2, 0.1)
+# Of that gap, what the length of a hard margin may differ by.
+LENGTH_SHARE = Decimal("0.1")
 # Of the largest bias, what another is when it is to say what rounding has lost of it.
 NEAR_ZERO = Decimal(2) ** -30
 
@@ -53,6 +55,39 @@ def float_weights(
     for b in _shifted(biases):
         for longer in goals:
             yield _together(longer * W, longer * b, H / share, share.sqrt(), go_on)
+    for moved in _moved_weights(W, share):
+        yield _together(moved, biases, H / share, share.sqrt(), go_on)
+    if asked.penalty is Penalty.HARD:
+        longer = 1 + LENGTH_SHARE * Decimal(tol)
+        soft = _of_any_length(np.concatenate([W.ravel(), biases]), H / share, Decimal(tol))
+        yield _together(longer * W, longer * biases, soft, share.sqrt(), go_on)
+
+
+def _moved_weights(W: Numbers, share: Decimal) -> Iterator[Numbers]:
+    """Weights of several classes, too, matter up to a shift of all, but for their length: where that
+    costs no more than a part of the gap, those of one class are made so small that they say what
+    rounding has lost of the others."""
+    for own in W if len(W) > 1 else ():
+        apart = W - own
+        moved = apart + max(abs(apart).ravel()) * NEAR_ZERO
+        if (moved * moved).sum() - (W * W).sum() <= share:
+            yield moved
+    least = np.array([min(column, key=abs) for column in W.T], dtype=object)
+    costs, spent = len(W) * least * least, ZERO
+    moved = W.copy()
+    for j in np.argsort(costs) if len(W) > 1 else ():
+        spent += costs[j]
+        if spent <= share:
+            moved[:, j] += max(abs(W[:, j])) * NEAR_ZERO - least[j]
+            yield moved
+
+
+def _of_any_length(x: Numbers, H: Numbers, tol: Decimal) -> Numbers:
+    """The metric of a hard margin, for which weights may be longer by a part of the gap."""
+    along = H.dot(x)
+    stiff = along.dot(x)
+    soft = min(stiff, 1 / (LENGTH_SHARE * tol) ** 2)
+    return H - np.multiply.outer(along, along) * ((ONE - soft / stiff) / stiff)
 
 
 def _shifted(biases: Numbers) -> Iterator[Numbers]:
