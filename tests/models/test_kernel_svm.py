@@ -321,3 +321,17 @@ def test_a_failed_fit_leaves_the_model_as_it_was():
 def test_verify_names_the_machines_it_knows():
     with pytest.raises(TypeError, match="support vector machine"):
         verify(object(), [[1.0]], [1])
+
+
+def test_multipliers_of_support_vectors_cannot_be_written():
+    X, y = rings()
+    with pytest.raises(ValueError, match="read-only"):
+        KernelSVM().fit(X, y).dual_coef_[...] = 0.0
+
+
+def test_a_callable_may_return_a_sparse_product_of_sparse_rows():
+    X, y = rings()
+    rows = sparse.csr_matrix(X)
+    model = KernelSVM(kernel=lambda A, B: A @ B.T, tol=1e-9).fit(rows, y)
+    plain = KernelSVM(kernel="linear", tol=1e-9).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(rows), plain.decision_function(X), atol=1e-3)

@@ -309,3 +309,12 @@ def test_works_with_scikit_learn(kind):
     assert cross_val_score(model, X, y, cv=3).mean() > 0.85
     grid = {"estimator__linearsvm__C": [0.1, 1.0]}
     assert GridSearchCV(model, grid, cv=3, n_jobs=1).fit(X, y).best_score_ > 0.85
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_what_is_gathered_from_the_classifiers_cannot_be_written(kind):
+    """It would be written into a copy, and predictions would stay as they were."""
+    model = kind(LinearSVM()).fit(*blobs(3))
+    for derived in (model.coef_, model.intercept_):
+        with pytest.raises(ValueError, match="read-only"):
+            derived[...] = 0.0

@@ -64,10 +64,11 @@ def _max_spread(values: int, classes: int) -> float:
 def _spread(X: np.ndarray) -> float:
     """The largest mean square of a column over the smallest variance of one."""
     some = X[:: max(1, len(X) // SAMPLED_ROWS)]
-    squares = np.einsum("ij,ij->j", some, some, dtype=np.float64) / len(some)
-    variance = squares - (some.sum(axis=0, dtype=np.float64) / len(some)) ** 2
-    kept = variance > CONSTANT_COLUMN_ROUNDING * squares
-    return float(squares.max()) / float(variance[kept].min()) if kept.any() else 1.0
+    squares = np.add.reduce(np.multiply(some, some, dtype=np.float64)) / len(some)
+    variance = squares - (np.add.reduce(some, dtype=np.float64) / len(some)) ** 2
+    varies = variance > CONSTANT_COLUMN_ROUNDING * squares
+    least = np.minimum.reduce(variance, where=varies, initial=np.inf)
+    return float(np.maximum.reduce(squares) / least) if least < np.inf else 1.0
 
 
 class Patience:

@@ -53,6 +53,14 @@ def note(estimator, solution, certificate) -> None:
     estimator.solver_reason_ = solution.why
 
 
+def frozen(derived: np.ndarray) -> np.ndarray:
+    """Of an array made anew for every reader: what is written into it would be lost, and is
+    refused."""
+    seen = derived.view()
+    seen.flags.writeable = False
+    return seen
+
+
 def linear_scores(estimator, X) -> Any:
     """w·x + b as (n,) with two classes; with more, or several labels, (n, m), one column per row of
     ``coef_``.  Of a tensor a tensor, where that is."""

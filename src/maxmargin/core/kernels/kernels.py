@@ -400,9 +400,14 @@ def _shape_values(kernel: Kernel, K: np.ndarray) -> np.ndarray:
 
 def _called(k: Callable, A, B, pairs: bool) -> np.ndarray:
     if not pairs:
-        return np.array(k(A, B), dtype=np.float64)
+        return np.array(_dense(k(A, B)), dtype=np.float64)
     with config_context(assume_finite=True):
         return np.asarray(pairwise_kernels(A, B, metric=k), dtype=np.float64)
+
+
+def _dense(K):
+    """Products of sparse rows are sparse: ``lambda A, B: A @ B.T``."""
+    return K.toarray() if sparse.issparse(K) else K
 
 
 def _takes_pairs(k: Callable, X) -> bool:
@@ -428,7 +433,7 @@ def _takes_pairs(k: Callable, X) -> bool:
 def _matrix(k: Callable, A, B) -> np.ndarray | None:
     """k of two matrices, or None where it does not take them."""
     try:
-        K = np.asarray(k(A, B), dtype=np.float64)
+        K = np.asarray(_dense(k(A, B)), dtype=np.float64)
     except Exception:
         return None
     return K if K.shape == (A.shape[0], B.shape[0]) else None

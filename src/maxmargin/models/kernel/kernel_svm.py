@@ -16,7 +16,7 @@ from ...core.solve.threads import one_blas_thread
 from ...core.types import ArrayLike, MatrixLike
 from ..calibration.mixin import Calibrated
 from ..certified import Certified
-from ..fitting import make_monitor, warn_unless_reached
+from ..fitting import frozen, make_monitor, warn_unless_reached
 from ..forgetting.mixin import ForgettingMixin
 from ..reduction.votes import votes
 from ..stored import CALIBRATED, DUAL, LANDMARKS, SEEN, SOLVED, SUPPORT
@@ -240,8 +240,8 @@ class KernelSVM(Calibrated, ForgettingMixin, Certified, ClassifierMixin, BaseEst
         multipliers, or others of the same function where float64 multipliers do not say it."""
         check_is_fitted(self)
         if self.rank is None:
-            return self._expansion.coefficients.T.copy()
-        return self._form().dual_coef(self)
+            return frozen(self._expansion.coefficients.T.copy())
+        return frozen(self._form().dual_coef(self))
 
     def _recertify(self, X, codes, weight):
         if self._expansion.points.kernel.precomputed:

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from ...core.types import MatrixLike
 from ..calibration.maps import agree
+from ..routing import Metadata, rows_of
 from ..stored import REDUCED
 from .coupling import coupled
 from .reduction import Guess, Reduction, confidence, gives_probabilities
@@ -94,11 +95,11 @@ class OneVsOne(Reduction):
             for (first, second), duel in zip(self.pairs_.tolist(), duels, strict=True)
         }
 
-    def _part_for(self, question, X, codes, weight):
+    def _part_for(self, question, X, codes, given: Metadata):
         rows = _rows(question, codes)
         part = X[rows] if self._known is None else X[np.ix_(rows, rows)]
         target = (codes[rows] == question[1]).astype(int)
-        return part, target, None if weight is None else weight[rows]
+        return part, target, rows_of(given, rows, len(codes))
 
     def _seen_by(self, place: int, X):
         return X if self._known is None else X[:, self._known[place]]

@@ -11,9 +11,17 @@ from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
 from ...core.types import MatrixLike
+from ..routing import Metadata
 from ..stored import REDUCED
 from .multilabel import ConstantLabel, check_table, is_table, refuse_undecided
-from .reduction import Guess, Reduction, accepts, confidence, gives_probabilities, weights_for
+from .reduction import (
+    Guess,
+    Reduction,
+    accepts,
+    confidence,
+    gives_probabilities,
+    with_checked_weights,
+)
 
 
 class OneVsRest(Reduction):
@@ -92,25 +100,25 @@ class OneVsRest(Reduction):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _jobs(self, X, y, sample_weight) -> dict[str, Callable]:
+    def _jobs(self, X, y, given: Metadata) -> dict[str, Callable]:
         self.__dict__.pop("_table", None)
         if not is_table(y):
-            return super()._jobs(X, y, sample_weight)
+            return super()._jobs(X, y, given)
         refuse_undecided(self, Guess)
         self._table = "sparse" if sparse.issparse(y) else "dense"
         X, table = check_table(self, X, y, **accepts(self.estimator))
-        weight = weights_for(self, X, sample_weight)
+        given = with_checked_weights(X, given)
         self.classes_ = self.positives_ = self._own = np.arange(table.shape[1])
         return {
-            f"label {label}": partial(self._fit_label, table[:, [label]], X, weight)
+            f"label {label}": partial(self._fit_label, table[:, [label]], X, given)
             for label in self.classes_
         }
 
-    def _fit_label(self, column, X, weight):
+    def _fit_label(self, column, X, given: Metadata):
         target = column.toarray()[:, 0].astype(int)
         if target.min() == target.max():
             return ConstantLabel(bool(target[0])).fit(X)
-        return self._fit_base(X, target, weight)
+        return self._fit_base(X, target, given)
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """(n, k): the class with the most wins; (n,) for two, positive for ``classes_[1]``.
@@ -159,8 +167,8 @@ class OneVsRest(Reduction):
             return 0
         return int(place[0]) if len(place) else None
 
-    def _part_for(self, question, X, codes, weight):
-        return X, (codes == question).astype(int), weight
+    def _part_for(self, question, X, codes, given: Metadata):
+        return X, (codes == question).astype(int), given
 
     def _contest(self, answers) -> np.ndarray:
         """The scores; the class without one has as much as the strongest claim lacks.

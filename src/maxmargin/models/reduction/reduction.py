@@ -11,9 +11,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ...core.types import ArrayLike, MatrixLike
+from ..fitting import frozen
+from ..routing import Metadata, base_router, given_to_base
 from ..validation import (
     all_or_nothing,
     check_rows,
@@ -46,26 +48,32 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
     n_jobs: int | None
     verbose: int
 
-    def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit all classifiers to X (n, d), dense or sparse, and labels y of any kind."""
+    def fit(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> Self:
+        """Fit all classifiers to X (n, d), dense or sparse, and labels y of any kind.
+
+        ``params``: what the classifiers ask for besides, where scikit-learn's metadata routing is
+        enabled; ``sample_weight`` then goes to those that ask for it.
+        """
         with all_or_nothing(self):
             check_base(self)
             _check_label(self.unknown)
-            jobs = self._jobs(X, y, sample_weight)
+            given = given_to_base(self, "fit", sample_weight, params)
+            jobs = self._jobs(X, y, given)
             self.estimators_ = fit_all(type(self).__name__, jobs, self.n_jobs, self.verbose)
         return self
 
-    def _jobs(self, X, y, sample_weight) -> dict[str, Callable]:
+    def _jobs(self, X, y, given: Metadata) -> dict[str, Callable]:
         """The fits to be made, by the names that they have in messages."""
         X, classes, codes = check_training(self, X, y, **accepts(self.estimator))
-        weight = None
-        if sample_weight is not None:
-            _check_takes_weights(self)
-            weight = check_weights(self, X, codes, classes, sample_weight, None)
+        if "sample_weight" in given:
+            weight = check_weights(self, X, codes, classes, given["sample_weight"], None)
+            given = given | {"sample_weight": weight}
         self.classes_ = classes
         _check_new(self.unknown, classes)
         return {
-            name: partial(self._fit_one, question, X, codes, weight)
+            name: partial(self._fit_one, question, X, codes, given)
             for name, question in self._questions(codes).items()
         }
 
@@ -74,15 +82,16 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
         """What the classifiers are to tell apart, by the name it has in messages."""
 
     @abstractmethod
-    def _part_for(self, question, X, codes, weight):
-        """The rows that one of the questions is about, their targets 0 and 1, and weights."""
+    def _part_for(self, question, X, codes, given: Metadata):
+        """The rows that one of the questions is about, their targets 0 and 1, and what else is
+        given of them."""
 
-    def _fit_one(self, question, X, codes, weight):
+    def _fit_one(self, question, X, codes, given: Metadata):
         """The classifier that answers one of the questions."""
-        return self._fit_base(*self._part_for(question, X, codes, weight))
+        return self._fit_base(*self._part_for(question, X, codes, given))
 
     @available_if(_learns_by_parts)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X, y, classes=None, sample_weight=None, **params):
         """Learn from one part of the rows more, where the classifiers can.
 
         ``classes`` names all labels that any part may bring; it is needed in the first call.
@@ -90,12 +99,17 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
         from .part_by_part import learn_part
 
         with all_or_nothing(self):
-            learn_part(self, X, y, classes, sample_weight)
+            check_base(self)
+            given = given_to_base(self, "partial_fit", sample_weight, params)
+            learn_part(self, X, y, classes, given)
         return self
 
-    def _fit_base(self, X, target, weight):
-        given = {} if weight is None else {"sample_weight": weight}
+    def _fit_base(self, X, target, given: Metadata):
         return clone(self.estimator).fit(X, target, **given)
+
+    def get_metadata_routing(self) -> Any:
+        """Who gets what, as scikit-learn's routing asks: the classifiers, what they ask for."""
+        return base_router(self)
 
     def _ask(self, X, ask: Callable) -> np.ndarray:
         """(n, number of classifiers): what each classifier says of each row."""
@@ -150,12 +164,12 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
     @property
     def coef_(self) -> np.ndarray:
         """(number of classifiers, d): the weights of ``estimators_``, where they have some."""
-        return np.vstack([model.coef_ for model in self.estimators_])
+        return frozen(np.vstack([model.coef_ for model in self.estimators_]))
 
     @property
     def intercept_(self) -> np.ndarray:
         """(number of classifiers,): the biases of ``estimators_``, where they have some."""
-        return np.concatenate([np.ravel(model.intercept_) for model in self.estimators_])
+        return frozen(np.concatenate([np.ravel(model.intercept_) for model in self.estimators_]))
 
     @property
     def certificates_(self) -> Any:
@@ -231,20 +245,11 @@ def check_base(model) -> None:
         )
 
 
-def weights_for(model, X, sample_weight) -> np.ndarray | None:
-    """Checked weights, if there are any and the base takes them."""
-    if sample_weight is not None:
-        _check_takes_weights(model)
-    return check_sample_weight(X, sample_weight)
-
-
-def _check_takes_weights(model) -> None:
-    if not has_fit_parameter(model.estimator, "sample_weight"):
-        base = type(model.estimator).__name__
-        raise TypeError(
-            f"{type(model).__name__}.fit was given sample_weight, which {base}.fit does not take. "
-            "Leave the weights out, or use a base that takes them, such as LinearSVM()."
-        )
+def with_checked_weights(X, given: Metadata) -> Metadata:
+    """The same with weights of at least zero, if there are any."""
+    if "sample_weight" not in given:
+        return given
+    return given | {"sample_weight": check_sample_weight(X, given["sample_weight"])}
 
 
 def _check_new(unknown, classes: np.ndarray) -> None:

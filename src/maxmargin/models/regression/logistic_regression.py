@@ -38,6 +38,7 @@ from ..validation import (
 )
 from .maximum_likelihood import certify as certify_likelihood
 from .maximum_likelihood import maximise
+from .multinomial_likelihood import certify_classes, maximise_classes
 
 
 class LogisticRegression(
@@ -54,9 +55,9 @@ class LogisticRegression(
     Parameters
     ----------
     C : float, default=1.0
-        Price of the losses.  ``inf``: maximum likelihood, for two classes; where these are
-        separated, or all but, larger weights are always better, and ``SeparatedError`` is raised
-        with the direction that proves it.
+        Price of the losses.  ``inf``: maximum likelihood; where the classes are separated, or
+        all but, larger weights are always better, and ``SeparatedError`` is raised with the
+        direction that proves it.
     tol : float, default=1e-6
         Relative duality gap at which the fit counts as solved: the objective is then
         proved to be within ``tol`` times itself of the optimum.
@@ -187,17 +188,14 @@ class LogisticRegression(
 
     def _fit_unpenalised(self, X, classes, codes, weight) -> Self:
         """Maximum likelihood, which of separated classes there is none."""
-        if len(classes) > 2:
-            raise ValueError(
-                f"C=inf, maximum likelihood, is solved for two classes, and y has {len(classes)}. "
-                "Use a large C, or OneVsRest(LogisticRegression(C=inf))."
-            )
         with all_or_nothing(self):
-            monitor = make_monitor(self)
-            y = np.where(codes == 1, 1.0, -1.0)
-            found = maximise(X, y, weight, bool(self.fit_intercept))
+            monitor, free = make_monitor(self), bool(self.fit_intercept)
+            if len(classes) == 2:
+                found = maximise(X, np.where(codes == 1, 1.0, -1.0), weight, free)
+            else:
+                found = maximise_classes(X, codes, len(classes), weight, free)
             self.classes_ = classes
-            self.coef_, self.intercept_ = found.w[None, :], np.array([found.b])
+            self.coef_, self.intercept_ = np.atleast_2d(found.w), np.atleast_1d(found.b)
             self.certificate_, self.n_iter_ = found.certificate, found.steps
             self.history_ = monitor.history
             self.solver_, self.solver_reason_ = "newton", "without the norm: Newton's method"
@@ -224,8 +222,7 @@ class LogisticRegression(
     def _recertify(self, X, codes, weight) -> Certificate:
         """The certificate of the model's numbers on other data."""
         if self._unpenalised():
-            y, free = np.where(codes == 1, 1.0, -1.0), bool(self.fit_intercept)
-            return certify_likelihood(X, y, weight, free, self.coef_[0], float(self.intercept_[0]))
+            return self._recertify_unpenalised(X, codes, weight)
         problem = self._problem(X, codes, weight, len(self.classes_))
         W, b = as_numpy(self.coef_), as_numpy(self.intercept_)
         if isinstance(problem, MulticlassProblem):
@@ -233,6 +230,13 @@ class LogisticRegression(
         else:
             found = certify_logistic(problem, W[0], float(b[0]), self.tol)
         return sharpened(problem, W, b, found, self.tol)
+
+    def _recertify_unpenalised(self, X, codes, weight) -> Certificate:
+        free, W, b = bool(self.fit_intercept), self.coef_, self.intercept_
+        if len(self.classes_) > 2:
+            return certify_classes(X, codes, weight, free, W, b)
+        y = np.where(codes == 1, 1.0, -1.0)
+        return certify_likelihood(X, y, weight, free, W[0], float(b[0]))
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Scores: w·x + b as (n,) for two classes, one column per class for more."""

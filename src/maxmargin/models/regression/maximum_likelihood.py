@@ -46,7 +46,7 @@ class Likelihood(NamedTuple):
     """The maximum, its proof, and how many Newton steps it took."""
 
     w: np.ndarray
-    b: float
+    b: float | np.ndarray
     certificate: Certificate
     steps: int
 
@@ -57,16 +57,25 @@ class SeparatingDirection:
 
     ``complete``: strict for all rows.  ``worst`` is the smallest y(w·x + b), zero but for the
     rounding of the linear programme; the largest is about one.
+
+    Of k classes w (k, d) and b (k,) with (w_y − w_c)·x + b_y − b_c ≥ 0 for all rows and classes,
+    and > 0 where ``strict`` (n, k) says so; there a row's own class is True.
     """
 
     w: np.ndarray
-    b: float
+    b: float | np.ndarray
     strict: np.ndarray
     worst: float
 
     @property
     def complete(self) -> bool:
         return bool(self.strict.all())
+
+    @property
+    def strict_rows(self) -> int:
+        """Rows that lie strictly on their side, of at least one other class."""
+        several = self.strict.ndim == 2
+        return int((self.strict.sum(axis=1) > 1).sum() if several else self.strict.sum())
 
 
 class SeparatedError(ValueError):
@@ -77,7 +86,7 @@ class SeparatedError(ValueError):
         kind = "separated" if proof.complete else "quasi-separated"
         super().__init__(
             "C=inf asks for maximum likelihood, but there is no best model: the classes are "
-            f"{kind} ({int(proof.strict.sum())} of {len(proof.strict)} rows lie strictly on their "
+            f"{kind} ({proof.strict_rows} of {len(proof.strict)} rows lie strictly on their "
             "side of a plane, the others on it), so that larger weights always fit better. The "
             "error's proof is the direction. Use a finite C, or LinearSVM(C=inf) for the widest "
             "margin."
@@ -145,7 +154,7 @@ def _newton(columns: Columns) -> tuple[np.ndarray, int]:
     for count in range(1, MAX_NEWTON_STEPS + 1):
         p = expit(-m)
         slope = Z.T @ (s * p)
-        step = _pseudo_solve(Z.T @ ((s * p * (1.0 - p))[:, None] * Z), slope)
+        step = pseudo_solve(Z.T @ ((s * p * (1.0 - p))[:, None] * Z), slope)
         decrement = float(slope @ step)
         if not decrement > DECREMENT_TOL * max(value, np.finfo(float).tiny):
             return v + step, count  # the last step is all rounding, and squares what is left
@@ -161,7 +170,7 @@ def _newton(columns: Columns) -> tuple[np.ndarray, int]:
     return v, MAX_NEWTON_STEPS
 
 
-def _pseudo_solve(H: np.ndarray, g: np.ndarray) -> np.ndarray:
+def pseudo_solve(H: np.ndarray, g: np.ndarray) -> np.ndarray:
     """H⁻¹ g of least norm; directions that columns repeat are left out."""
     size, V = eigh(H)
     kept = size > EIGENVALUE_ROUNDING * max(size[-1], np.finfo(float).tiny)
@@ -175,7 +184,7 @@ def _certify(columns: Columns, v: np.ndarray) -> Certificate:
     alpha = s * expit(-m)
     curve = np.maximum(alpha * (1.0 - alpha / s), np.finfo(float).tiny)
     # The nearest multipliers that cancel, in the metric in which they are free to move.
-    shift = curve * (Z @ _pseudo_solve(Z.T @ (curve[:, None] * Z), Z.T @ alpha))
+    shift = curve * (Z @ pseudo_solve(Z.T @ (curve[:, None] * Z), Z.T @ alpha))
     moved = alpha - shift
     outside = np.maximum(-moved, moved - s) / s
     held = np.clip(moved, 0.0, s)

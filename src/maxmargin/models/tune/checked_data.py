@@ -36,7 +36,7 @@ class CheckedData:
 
     def fit(self, model, memory: PathState | None = None) -> None:
         """Fit, without validating again what has been validated."""
-        if not hasattr(model, "_fit_checked") or self._lacks_a_class:
+        if not hasattr(model, "_fit_checked") or self.lacks_a_class:
             model.fit(self.X, self.y, **self.given())
             return
         X, classes, codes = self.X, self.classes, self.codes
@@ -45,11 +45,11 @@ class CheckedData:
         model._fit_checked(X, classes, codes, weight, memory)
 
     @cached_property
-    def _lacks_a_class(self) -> bool:
+    def lacks_a_class(self) -> bool:
         return len(np.unique(self.codes)) < len(self.classes)
 
     def given(self) -> dict:
-        """What a fit, or a scorer, gets besides X and y."""
+        """What a fit gets besides X and y."""
         return {} if self.weight is None else {"sample_weight": self.weight}
 
     @property

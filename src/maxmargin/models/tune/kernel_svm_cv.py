@@ -98,6 +98,7 @@ class_weight, random_state, verbose :
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        **params: Any,
     ) -> Self:
         """Choose C by cross-validation, then fit to all of X (n, d) and y."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
@@ -105,4 +106,4 @@ class_weight, random_state, verbose :
                 "KernelSVMCV needs rows, not a precomputed Gram matrix: give it X and the kernel, "
                 "or tune KernelSVM(kernel='precomputed') by GridSearchCV, which can cut K."
             )
-        return super().fit(X, y, sample_weight, groups)
+        return super().fit(X, y, sample_weight, groups, **params)

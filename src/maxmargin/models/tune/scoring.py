@@ -24,6 +24,13 @@ def scorer_of(scoring: Any) -> Callable:
     return scoring
 
 
+def sklearn_scorer(scoring: Any) -> Any:
+    """The scorer as scikit-learn's metadata routing knows it; None for plain accuracy."""
+    from sklearn.metrics import get_scorer
+
+    return get_scorer(scoring) if isinstance(scoring, str) else scoring
+
+
 def name_of_score(scoring: Any) -> str:
     """What a table of results calls it."""
     return "accuracy" if scoring is None else scoring if isinstance(scoring, str) else "score"

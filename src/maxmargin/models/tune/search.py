@@ -24,14 +24,22 @@ from sklearn.exceptions import ConvergenceWarning
 from ...core.types import ArrayLike, MatrixLike
 from ..deadline import OutOfTimeError, deadline, folds_seconds
 from ..device.tensors import wants_device
-from ..validation import all_or_nothing, one_of, positive
+from ..routing import (
+    Metadata,
+    given_to_folds,
+    given_to_scorer,
+    rows_of,
+    search_router,
+)
+from ..validation import all_or_nothing, check_sample_weight, one_of, positive
 from .best import CHOICE_RULES, best_index
 from .checked_data import CheckedData, checked
 from .folds import Chains
 from .grid import check_cs
+from .lacking import WithAllClasses, told_labels, weights_of_all
 from .out_of_fold import OutOfFold
 from .path_extrapolation import PathExtrapolation
-from .scoring import accuracy, scorer_of
+from .scoring import accuracy, scorer_of, sklearn_scorer
 
 # Bytes of X up to which the training parts of all folds are kept side by side; beyond, they are
 # cut out again for every fit, which costs about as much as one pass over the data.
@@ -43,6 +51,8 @@ MAX_FOLD_BYTES = 256e6
 ESTIMATE_TOL_SHARE = 0.005
 # Multipliers of all folds and all C that are kept to start the final fit from.
 MAX_KEPT_MULTIPLIERS = 5e7
+# Weights of all folds and all C that a fitted search keeps as coefs_paths_: 80 MB.
+MAX_PATH_WEIGHTS = 1e7
 
 
 # What a search adds to the attributes of the estimator it tunes.
@@ -54,6 +64,7 @@ SEARCH_ATTRIBUTES = (
     "best_index_",
     "best_score_",
     "n_splits_",
+    "coefs_paths_",
 )
 
 
@@ -88,21 +99,26 @@ class CSearch:
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
+        **params: Any,
     ) -> Self:
         """Choose C by cross-validation, then fit to all of X (n, d) and y.
 
-        ``groups`` go to the splitter; ``sample_weight`` to every fit and to the scorer.
+        ``groups`` go to the splitter; ``sample_weight`` to every fit and to the scorer.  Where
+        scikit-learn's metadata routing is enabled, splitter and scorer get what they ask for, of
+        these and of ``params``.
         """
+        told = given_to_folds(self, sample_weight, groups, params)
         if hasattr(self, "device") and wants_device(self, X):
-            return self._fit_on_device(X, y, sample_weight, groups)
+            return self._fit_on_device(X, y, sample_weight, told.split.get("groups"))
         with all_or_nothing(self):
             for name in [name for name in vars(self) if name.endswith("_")]:
                 delattr(self, name)  # of an earlier fit
             Cs = check_cs(self.Cs)
             one_of("rule", self.rule, CHOICE_RULES)
             data = checked(self, X, y, sample_weight)
-            splits = _splits(self.cv, data, groups)
+            splits = _splits(self.cv, data, told.split)
             search = CGridSearch(self._model(positive("tol_cv", self.tol_cv)), Cs, data, splits)
+            search.scored_with = checked_metadata(told.score, data)
             scorer = scorer_of(self.scoring)
             with deadline(folds_seconds()):
                 whole = search.run(type(self).__name__, scorer, self.n_jobs, int(self.verbose))
@@ -125,10 +141,16 @@ class CSearch:
         vars(model).update({k: v for k, v in vars(self).items() if k not in left})
         return model
 
-    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> float:
         """The score by which C was chosen, on any data: accuracy unless ``scoring`` says other."""
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        given = given_to_scorer(self, sample_weight, params)
         return scorer_of(self.scoring)(self, X, y, **given)
+
+    def get_metadata_routing(self) -> Any:
+        """Who gets what, as scikit-learn's routing asks: splitter and scorer, what they ask for."""
+        return search_router(self, self.cv, sklearn_scorer(self.scoring))
 
     def _model(self, tol: float):
         """The tuned estimator with our parameters."""
@@ -154,6 +176,8 @@ class CSearch:
         self.best_score_ = float(search.scores[:, self.best_index_].mean())
         self.n_splits_ = len(search.splits)
         self.cv_results_ = search.results()
+        if (paths := search.paths()) is not None:
+            self.coefs_paths_ = paths
 
     def _refit(self, search: CGridSearch, data: CheckedData) -> None:
         model = self._model(self.tol).set_params(C=self.C_)
@@ -193,6 +217,7 @@ class CGridSearch:
     data: CheckedData
     splits: list
     scores: np.ndarray = field(init=False)
+    scored_with: Metadata = field(default_factory=dict)
     complete: int = 0
     late: bool = False
 
@@ -249,10 +274,14 @@ class CGridSearch:
         S, predicted = model._class_scores(test.X)
         own = np.searchsorted(self.data.classes, model.classes_)
         self.out_of_fold.note(self.splits[fold][1], step, S, predicted, own)
+        given = rows_of(self.scored_with, self.splits[fold][1], len(self.data.y))
         if scorer is accuracy:
             right = model.classes_[predicted] == test.y
-            return float(np.average(right, weights=test.weight))
-        return scorer(model, test.X, test.y, **test.given())
+            return float(np.average(right, weights=given.get("sample_weight")))
+        classes = self.data.classes
+        if len(own) < len(classes) or test.lacks_a_class:
+            model, scorer = WithAllClasses(model, classes), told_labels(scorer, classes)
+        return scorer(model, test.X, test.y, **given)
 
     def _part(self, fold: int) -> tuple[CheckedData, CheckedData]:
         """The rows to train on and those to judge by."""
@@ -293,6 +322,22 @@ class CGridSearch:
             mean["alpha_"] = (total.T / np.maximum(times, 1.0)).T
         return mean | {"classes_": first["classes_"]}
 
+    def paths(self) -> np.ndarray | None:
+        """(folds, Cs, rows of coef_, d + 1): weights and biases of every fit, NaN where there is
+        none; None where these are no weights, or too many to be kept."""
+        done = [found for fold in self.found for found in fold.values()]
+        if not done or "coef_" not in done[0]:
+            return None
+        rows, d = max(found["coef_"].shape for found in done)
+        shape = (*self.scores.shape, rows, d + 1)
+        if np.prod(shape) > MAX_PATH_WEIGHTS:
+            return None
+        paths = np.full(shape, np.nan)
+        for fold, steps in enumerate(self.found):
+            for step in range(self.complete):
+                paths[fold, step] = weights_of_all(steps[step], self.data.classes, rows)
+        return paths
+
     def results(self) -> dict:
         """As ``GridSearchCV`` writes it, for every C that all folds have got to."""
         done = slice(0, self.complete)
@@ -319,10 +364,19 @@ def search_results(Cs, scores, fit_times, score_times, gaps) -> dict:
     }
 
 
-def _splits(cv, data: CheckedData, groups) -> list:
+def checked_metadata(given: Metadata, data: CheckedData) -> Metadata:
+    """The same with weights of at least zero, if there are any."""
+    if "sample_weight" not in given:
+        return given
+    return given | {"sample_weight": check_sample_weight(data.X, given["sample_weight"])}
+
+
+def _splits(cv, data: CheckedData, given: Metadata) -> list:
     """(train, test) rows of every fold.  Where they are given scikit-learn need not be asked."""
     if isinstance(cv, list):
         return cv
     from sklearn.model_selection import check_cv
 
-    return list(check_cv(cv, data.y, classifier=True).split(data.X, data.y, groups))
+    given = {"groups": None} | given
+    splitter = check_cv(cv, data.y, classifier=True)
+    return list(splitter.split(data.X, data.y, given.pop("groups"), **given))
