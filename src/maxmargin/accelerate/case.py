@@ -87,8 +87,8 @@ class Case(ABC):
 
 def attend(case: Case) -> Any:
     """Solve the fit, by whoever should, and record it."""
-    fit = record.Fit(case.kind, record.place(), case.rows, case.columns)
     began = perf_counter()
+    fit = record.Fit(case.kind, record.place(), case.rows, case.columns)
     try:
         answer = _proved(case, fit)
         theirs, value = None, answer and answer.value
