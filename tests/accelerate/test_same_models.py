@@ -123,6 +123,25 @@ def test_cross_validation_takes_the_warm_path():
     assert ours.C_ == plain.C_
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_sparse_rows_whose_indices_are_not_sorted(kernel):
+    """LIBSVM's predictions walk along sorted support vectors; its own fit sorts them."""
+    X, y = _two()
+    theirs = SVC(kernel=kernel, tol=1e-8).fit(sparse.csr_matrix(X), y)
+    rows = sparse.csr_matrix(X)
+    mixed = sparse.csr_matrix((rows.data.copy(), rows.indices.copy(), rows.indptr), rows.shape)
+    for start, end in zip(rows.indptr, rows.indptr[1:], strict=False):
+        mixed.indices[start:end] = mixed.indices[start:end][::-1]
+        mixed.data[start:end] = mixed.data[start:end][::-1]
+    mixed.has_sorted_indices = False
+    with accelerate.accelerated(load="now"):
+        ours = SVC(kernel=kernel, tol=1e-8).fit(mixed, y)
+    assert accelerate.fits()[-1].solver == "maxmargin"
+    np.testing.assert_allclose(
+        ours.decision_function(rows), theirs.decision_function(rows), atol=1e-4
+    )
+
+
 def test_single_precision_stays_single():
     X, y = make_classification(300, 6, random_state=0)
     X = (X * np.logspace(-1, 1, 6)).astype(np.float32)

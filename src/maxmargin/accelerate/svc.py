@@ -78,6 +78,8 @@ class SVCCase(Case):
     def __init__(self, original: Callable, svc: Any, X: Any, y, sample_weight, rest: tuple):
         self._original, self.svc, self.X, self.y = original, svc, X, y
         self.sample_weight, self.rest = sample_weight, rest
+        if sparse.issparse(X):  # as LIBSVM's predictions need them, and its own fit leaves them
+            X.sort_indices()
         self.rows = len(y)
         self.columns = X.shape[1] if hasattr(X, "shape") and len(X.shape) == 2 else 0
         self.classes = len(svc.classes_)

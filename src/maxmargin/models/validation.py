@@ -78,6 +78,11 @@ def check_training(estimator, X, y, **other):
         X, y = validate_data(estimator, X, y, **(ROW_CHECKS | other))
         if y.dtype.kind not in SURE_KINDS:
             check_classification_targets(y)
+    return canonical(X), *check_classes(estimator, y)
+
+
+def check_classes(estimator, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted classes, at least two, and each label's index among them."""
     classes, codes = label_codes(y)
     if len(classes) < 2:
         raise ValueError(
@@ -85,7 +90,7 @@ def check_training(estimator, X, y, **other):
             f"{classes[0]}. Check that the target column is right and that the training "
             "part contains examples of every class."
         )
-    return canonical(X), classes, codes
+    return classes, codes
 
 
 def _plain(X) -> bool:

@@ -12,10 +12,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import _num_samples, check_array
 
 from ..stored import SEEN
-from ..validation import ROW_CHECKS, canonical, refuse_masked
 
 INDICATOR = "multilabel-indicator"
 
@@ -31,22 +30,18 @@ def is_table(y: Any) -> bool:
     return table.ndim == 2 and type_of_target(table) == INDICATOR
 
 
-def check_table(model: Any, X: Any, y: Any, **other: Any) -> tuple[Any, sparse.csc_array]:
-    """X as ``check_rows`` has it, and the labels by columns."""
-    refuse_masked(X=X)
-    X = validate_data(model, X, **(ROW_CHECKS | other))
+def check_table(rows: int, y: Any) -> sparse.csc_array:
+    """The labels of so many rows, by columns."""
     table = sparse.csc_array(check_array(y, accept_sparse=True, dtype=None))
-    if table.shape[0] != X.shape[0]:
-        raise ValueError(
-            f"There are {X.shape[0]} rows in X but {table.shape[0]} rows of labels in y."
-        )
+    if table.shape[0] != rows:
+        raise ValueError(f"There are {rows} rows in X but {table.shape[0]} rows of labels in y.")
     strange = table.data[(table.data != 0) & (table.data != 1)]
     if len(strange):
         raise ValueError(
             f"A table of labels holds 0 and 1, one column per label; y holds {strange[0]!r}. "
             "Make it with sklearn.preprocessing.MultiLabelBinarizer."
         )
-    return canonical(X), table
+    return table
 
 
 def refuse_undecided(model: Any, guess: Any) -> None:
@@ -69,14 +64,15 @@ class ConstantLabel(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> ConstantLabel:
         self.classes_ = np.array([0, 1])
-        self.n_features_in_ = X.shape[1]
+        if len(getattr(X, "shape", ())) == 2:
+            self.n_features_in_ = X.shape[1]
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        return np.full(X.shape[0], 1.0 if self.present else -1.0)
+        return np.full(_num_samples(X), 1.0 if self.present else -1.0)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        return np.tile([0.0, 1.0] if self.present else [1.0, 0.0], (X.shape[0], 1))
+        return np.tile([0.0, 1.0] if self.present else [1.0, 0.0], (_num_samples(X), 1))
 
     def predict(self, X: Any) -> np.ndarray:
-        return np.full(X.shape[0], int(self.present))
+        return np.full(_num_samples(X), int(self.present))

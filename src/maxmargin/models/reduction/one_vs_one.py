@@ -15,6 +15,7 @@ from ..routing import Metadata, rows_of
 from ..stored import REDUCED
 from .coupling import coupled
 from .reduction import Guess, Reduction, confidence, gives_probabilities
+from .rows import some_rows
 from .votes import votes
 
 
@@ -97,7 +98,7 @@ class OneVsOne(Reduction):
 
     def _part_for(self, question, X, codes, given: Metadata):
         rows = _rows(question, codes)
-        part = X[rows] if self._known is None else X[np.ix_(rows, rows)]
+        part = some_rows(X, rows) if self._known is None else X[np.ix_(rows, rows)]
         target = (codes[rows] == question[1]).astype(int)
         return part, target, rows_of(given, rows, len(codes))
 

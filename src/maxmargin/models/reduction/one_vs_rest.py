@@ -9,19 +9,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples
 
 from ...core.types import MatrixLike
 from ..routing import Metadata
 from ..stored import REDUCED
 from .multilabel import ConstantLabel, check_table, is_table, refuse_undecided
-from .reduction import (
-    Guess,
-    Reduction,
-    accepts,
-    confidence,
-    gives_probabilities,
-    with_checked_weights,
-)
+from .reduction import Guess, Reduction, confidence, gives_probabilities, with_checked_weights
+from .rows import new_rows
 
 
 class OneVsRest(Reduction):
@@ -106,7 +101,8 @@ class OneVsRest(Reduction):
             return super()._jobs(X, y, given)
         refuse_undecided(self, Guess)
         self._table = "sparse" if sparse.issparse(y) else "dense"
-        X, table = check_table(self, X, y, **accepts(self.estimator))
+        X = new_rows(self, X, reset=True)
+        table = check_table(_num_samples(X), y)
         given = with_checked_weights(X, given)
         self.classes_ = self.positives_ = self._own = np.arange(table.shape[1])
         return {

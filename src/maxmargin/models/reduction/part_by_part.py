@@ -10,8 +10,8 @@ from sklearn.utils.validation import column_or_1d
 
 from ..labels import known_codes, stream_classes
 from ..routing import Metadata
-from ..validation import check_rows
-from .reduction import Reduction, accepts, with_checked_weights
+from .reduction import Reduction, with_checked_weights
+from .rows import new_rows
 
 BINARY_CLASSES = np.array([0, 1])
 
@@ -20,7 +20,7 @@ def learn_part(model: Reduction, X: Any, y: Any, classes: Any, given: Metadata) 
     """One part more; the first one names all classes."""
     first = not hasattr(model, "classes_")
     names = stream_classes(model, classes)
-    X = check_rows(model, X, reset=first, **accepts(model.estimator))
+    X = new_rows(model, X, reset=first)
     y = column_or_1d(y, warn=True)
     if len(y) != X.shape[0]:
         raise ValueError(f"There are {X.shape[0]} rows in X but {len(y)} labels in y.")

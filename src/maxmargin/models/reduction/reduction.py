@@ -16,14 +16,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ...core.types import ArrayLike, MatrixLike
 from ..fitting import frozen
 from ..routing import Metadata, base_router, given_to_base
-from ..validation import (
-    all_or_nothing,
-    check_rows,
-    check_sample_weight,
-    check_training,
-    check_weights,
-)
+from ..validation import all_or_nothing, check_sample_weight, check_weights
 from .fit_all import fit_all
+from .rows import new_rows, training_rows
 
 UNDECIDED = -1
 
@@ -66,7 +61,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
 
     def _jobs(self, X, y, given: Metadata) -> dict[str, Callable]:
         """The fits to be made, by the names that they have in messages."""
-        X, classes, codes = check_training(self, X, y, **accepts(self.estimator))
+        X, classes, codes = training_rows(self, X, y)
         if "sample_weight" in given:
             weight = check_weights(self, X, codes, classes, given["sample_weight"], None)
             given = given | {"sample_weight": weight}
@@ -114,7 +109,7 @@ class Reduction(ClassifierMixin, MetaEstimatorMixin, BaseEstimator, metaclass=AB
     def _ask(self, X, ask: Callable) -> np.ndarray:
         """(n, number of classifiers): what each classifier says of each row."""
         check_is_fitted(self, "estimators_")
-        X = check_rows(self, X, reset=False, **accepts(self.estimator))
+        X = new_rows(self, X)
         models = enumerate(self.estimators_)
         return np.column_stack([ask(model, self._seen_by(place, X)) for place, model in models])
 
@@ -222,15 +217,6 @@ def _common_type(classes: np.ndarray, unknown) -> np.dtype:
         wide = np.result_type(own, np.min_scalar_type(unknown))
         return wide if wide.kind in "iu" else np.dtype(object)
     return np.result_type(own, kind) if own.kind == kind.kind else np.dtype(object)
-
-
-def accepts(estimator) -> dict:
-    """How scikit-learn is to check data that a base will be given."""
-    tags = get_tags(estimator).input_tags
-    return {
-        "accept_sparse": "csr" if tags.sparse else False,
-        "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
-    }
 
 
 def check_base(model) -> None:
