@@ -3,7 +3,7 @@
 Each fit of ``accelerate_cases`` in one process, one thread, processor time, the two in turn, the
 best of several runs; kernels compiled and loaded before.  A third run lets both solve and judges
 scikit-learn's answer against the lower bound that ours proves.  ``--peer PYTHON``: an interpreter
-with scikit-learn-intelex, whose seconds join the table.
+with scikit-learn-intelex, whose seconds join the table; without it those known stay in it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from threadpoolctl import threadpool_limits
 
 from maxmargin import accelerate
 from maxmargin.accelerate import warm
+from maxmargin.accelerate.case import STOPPED
 from maxmargin.accelerate.conditioning import PATIENCE
 from maxmargin.core import first_use
 
 from .accelerate_cases import Case, cases
-from .run import save
+from .run import RESULTS, save
 
 # Fits that scikit-learn makes faster than this say nothing of anybody's patience.
 COUNTED_SECONDS = 0.05
@@ -63,6 +64,8 @@ def judged(case: Case) -> dict:
     with accelerate.accelerated(compare=True, load="now"):
         fit_seconds(case)
     fits = accelerate.fits()
+    if failed := [fit.why for fit in fits if STOPPED in fit.why]:
+        raise RuntimeError(f"{case.name}: {failed[0]}")
     solved = [fit for fit in fits if fit.solver == "maxmargin"]
     told = [fit for fit in fits if fit.their_excess is not None]
     return {
@@ -83,6 +86,13 @@ def peer_seconds(python: str, folder: Path | None) -> dict[str, float]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def known_peer_seconds() -> dict[str, float]:
+    """As they were measured before."""
+    path = RESULTS / "accelerate.json"
+    before = json.loads(path.read_text())["results"] if path.exists() else []
+    return {result["case"]: result["sklearnex"] for result in before}
+
+
 def summary(results: list[dict]) -> str:
     counted = [r for r in results if r["sklearn"] >= COUNTED_SECONDS]
     ratios = [r["sklearn"] / r["ours"] for r in counted]
@@ -101,7 +111,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="run cases whose name contains this")
     parser.add_argument("--peer", help="an interpreter with scikit-learn-intelex")
     options = parser.parse_args()
-    peer = peer_seconds(options.peer, options.data) if options.peer else {}
+    peer = peer_seconds(options.peer, options.data) if options.peer else known_peer_seconds()
     results = []
     first_use.MAX_PLAIN_SECONDS = 0.0  # kernels are compiled, as after the first programs
     with threadpool_limits(limits=1), warnings.catch_warnings():

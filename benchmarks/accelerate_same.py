@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.preprocessing import StandardScaler
@@ -36,6 +38,7 @@ MODELS = (
     SVC(tol=TOL),
     SVC(kernel="linear", C=0.1, tol=TOL),
     RidgeClassifier(tol=TOL),
+    LinearDiscriminantAnalysis(),
 )
 
 
@@ -78,14 +81,17 @@ def compared(model: Any, X: Any, y: np.ndarray) -> dict[str, Any]:
     }
 
 
-def fits(model: Any, y: np.ndarray) -> bool:
-    """LIBLINEAR's logistic regression is of two classes."""
+def fits(model: Any, X: Any, y: np.ndarray) -> bool:
+    """LIBLINEAR's logistic regression is of two classes, discriminants are of dense rows."""
+    if isinstance(model, LinearDiscriminantAnalysis):
+        return not sparse.issparse(X)
     return getattr(model, "solver", "") != "liblinear" or len(np.unique(y)) == 2
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, help="folder with real data sets")
+    parser.add_argument("--only", default="", help="run cases whose name contains this")
     options = parser.parse_args()
     SETTINGS.every_size = True
     results = []
@@ -93,8 +99,9 @@ def main() -> None:
         for name, read in (MADE | (REAL if options.data else {})).items():
             X, y = read(options.data)
             for model in MODELS:
-                if fits(model, y):
-                    found = {"case": f"{name}: {describe(model)}"} | compared(model, X, y)
+                case = f"{name}: {describe(model)}"
+                if fits(model, X, y) and options.only in case:
+                    found = {"case": case} | compared(model, X, y)
                     results.append(found)
                     save(results, "accelerate_same.json", others=True)
                     print(*found.values(), flush=True)

@@ -153,6 +153,25 @@ def accelerate(found: Any) -> list[Table]:
     return [Table(heads, rows, title)]
 
 
+def accelerate_same(found: Any) -> list[Table]:
+    """A line for every model, over all data on which scikit-learn converged."""
+    of: dict[str, list[dict]] = {}
+    for r in found["results"]:
+        of.setdefault(r["case"].split(": ", 1)[1], []).append(r)
+    rows = [_alike(model, [r for r in some if r["converged"]]) for model, some in of.items()]
+    rows.append(_alike("all", [r for r in found["results"] if r["converged"]]))
+    heads = ("model", "data sets", "of them solved by maxmargin", "held-out rows",
+             "predicted differently")  # fmt: skip
+    return [Table(heads, rows)]
+
+
+def _alike(model: str, some: list[dict]) -> tuple[str, ...]:
+    solved, rows, changed = (
+        sum(r[name] for r in some) for name in ("by_maxmargin", "rows", "changed")
+    )
+    return model, str(len(some)), str(solved), f"{rows:,}", str(changed)
+
+
 def chances(found: Any) -> list[Table]:
     mean = found["results"][0]
     told = {"ours": "maxmargin", "sigmoid": "CalibratedClassifierCV, sigmoid",

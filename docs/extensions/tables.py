@@ -198,6 +198,10 @@ MAKERS: dict[str, tuple[str, Maker]] = {
     "select": ("python -m benchmarks.select --data folder", select),
     "sentiment": ("python -m benchmarks.sentiment --data folder", other_tables.sentiment),
     "accelerate": ("python -m benchmarks.accelerate --data folder", other_tables.accelerate),
+    "accelerate_same": (
+        "python -m benchmarks.accelerate_same --data folder",
+        other_tables.accelerate_same,
+    ),
     "accelerate_overhead": ("python -m benchmarks.accelerate_overhead", other_tables.anything),
     "chances": ("python -m benchmarks.chances", other_tables.chances),
     "leave_one_out": (

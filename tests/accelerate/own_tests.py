@@ -1,9 +1,10 @@
-"""scikit-learn's own tests under the patch:  python -m tests.accelerate.own_tests [--quick]
+"""scikit-learn's own tests under the patch:  python -m tests.accelerate.own_tests [--quick | FILES]
 
 Runs the test files that are installed with scikit-learn for the classes that are accelerated and
 for what is built on them, with every fit solved by maxmargin that can be, whatever its size.  What
 fails is run again without the patch: what passes then is a difference, and must stand in
-``differences.txt`` with its reason.  Exits with 1 for a difference that does not.
+``differences.txt`` with its reason.  Exits with 1 for a difference that does not.  As many files at
+a time as there are cores; ``MAXMARGIN_JOBS=1``: one.
 """
 
 from __future__ import annotations
@@ -67,10 +68,11 @@ def side_by_side(names: list[str], plain: bool) -> tuple[dict[str, str], dict[st
     """The same, a process to a file of tests, as many at a time as there are cores."""
     files = [str(f.relative_to(SITE)) for name in names for f in _files(SITE / name)]
     found, solved = dict[str, str](), Counter[str]()
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(int(os.environ.get("MAXMARGIN_JOBS", os.cpu_count() or 1))) as pool:
         for some, by in pool.map(lambda name: outcomes([name], plain), dict.fromkeys(files)):
             found |= some
             solved.update(by)
+            print(f"{len(found)} tests so far", file=sys.stderr, flush=True)
     return found, dict(solved)
 
 
@@ -89,7 +91,8 @@ def reason(test: str, known: dict[str, str]) -> str | None:
 
 
 def main() -> int:
-    found, solved = side_by_side(QUICK if "--quick" in sys.argv else ALL, plain=False)
+    names = QUICK if "--quick" in sys.argv else sys.argv[1:] or ALL
+    found, solved = side_by_side(names, plain=False)
     failed = [test for test, outcome in found.items() if outcome == "failed"]
     again = outcomes(failed, plain=True)[0] if failed else {}
     different = [test for test in failed if again.get(test) == "passed"]

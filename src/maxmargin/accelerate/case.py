@@ -22,6 +22,10 @@ from .settings import GAP, SETTINGS
 from .warm import from_cold
 
 
+# How the record of a fit tells of an exception of ours, which the program never sees.
+STOPPED = "stopped with"
+
+
 class Refusal(Exception):
     """Why a fit is left to scikit-learn."""
 
@@ -130,7 +134,7 @@ def _proved(case: Case, fit: record.Fit) -> Answer | None:
         fit.why = str(refusal)
         return None
     except Exception as error:  # a failure here must not become one of the program
-        fit.why = f"maxmargin stopped with {type(error).__name__}: {error}"
+        fit.why = f"maxmargin {STOPPED} {type(error).__name__}: {error}"
         return None
     fit.solver, fit.gap, fit.why = "maxmargin", answer.gap, answer.method
     return answer
@@ -161,11 +165,14 @@ def _judge(case: Case, fit: record.Fit, answer: Answer | None, theirs: Any) -> N
             answer, fit.our_seconds = _timed(case.solve)
         if theirs is None:
             theirs, fit.their_seconds, fit.their_warning = _watched(case.original)
-    except Exception:  # what is not honoured here cannot be judged
+        bound = answer.primal * (1.0 - answer.gap)
+        fit.their_excess = float(max(0.0, case.primal(theirs) - bound) / max(abs(bound), 1e-300))
+        fit.changed = int(np.sum(case.predict(theirs) != case.predict(answer.value)))
+    except Refusal:  # what is not honoured here cannot be judged
         return
-    bound = answer.primal * (1.0 - answer.gap)
-    fit.their_excess = float(max(0.0, case.primal(theirs) - bound) / max(abs(bound), 1e-300))
-    fit.changed = int(np.sum(case.predict(theirs) != case.predict(answer.value)))
+    except Exception as error:
+        fit.why += f"; its judge {STOPPED} {type(error).__name__}: {error}"
+        return
 
 
 def _timed(run: Callable[[], Any]) -> tuple[Any, float]:
