@@ -3,6 +3,8 @@ import pytest
 from maxmargin import accelerate
 from maxmargin.accelerate.settings import SETTINGS
 
+from ..browser import browser  # noqa: F401
+
 
 @pytest.fixture
 def fresh_patch(monkeypatch):

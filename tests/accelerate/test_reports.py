@@ -36,3 +36,26 @@ def test_json_has_every_fit():
     told = json.loads(reports.as_json([SHORT, LEFT]))
     assert [fit["solver"] for fit in told["fits"]] == ["maxmargin", "scikit-learn"]
     assert told["fits"][0]["their_excess"] == 0.32
+
+
+def test_page_has_places_first_and_every_fit_below():
+    page = reports.as_html([SHORT, SHORT, LEFT])
+    places, every = page.split("<details>")
+    assert places.count("<tr") == 3  # the head, and two places
+    assert "LogisticRegression × 2" in places
+    assert "6 training rows predicted differently" in places
+    assert "0.8 s" in places
+    assert every.count("<tr") == 4
+    assert "<details>" not in reports.as_html([SHORT, LEFT])
+
+
+def test_page_is_as_wide_as_a_phone(tmp_path, browser):
+    """Wide tables scroll within the page; nothing is fetched."""
+    file, asked = tmp_path / "report.html", []
+    file.write_text(reports.as_html([SHORT, SHORT, LEFT]), encoding="utf-8")
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert asked == [file.as_uri()]
+    page.close()

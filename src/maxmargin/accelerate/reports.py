@@ -14,11 +14,14 @@ from .record import Fit, beyond
 SHORT = 1e-3
 
 _STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:75rem;padding:0 1rem;color:#222}
+body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:80rem;padding:0 1rem;color:#222}
+.wide{overflow-x:auto} summary{cursor:pointer;margin:1.5rem 0 .5rem;font-weight:600}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}
-tr.short td{background:#fff3e0} th{font-weight:600}
-@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}tr.short td{background:#3a2a10}}
+td.n{white-space:nowrap} td:last-child{min-width:16rem} th{font-weight:600}
+tr.short td{background:#fff3e0}
+@media(prefers-color-scheme:dark){body{background:#111;color:#ddd}tr.short td{background:#3a2a10}
+th,td{border-color:#444}}
 """
 _HEADS = (
     "fit",
@@ -26,8 +29,8 @@ _HEADS = (
     "rows × columns",
     "classes",
     "solved by",
-    "seconds",
-    "scikit-learn's",
+    "with maxmargin",
+    "scikit-learn",
     "certified gap",
     "scikit-learn ends above the optimum",
     "why",
@@ -53,13 +56,24 @@ def as_json(fits: list[Fit]) -> str:
 
 
 def as_html(fits: list[Fit]) -> str:
-    """One page without scripts or anything from elsewhere."""
-    rows = "".join(_row(fit) for fit in fits)
-    heads = "".join(f"<th>{escape(head)}</th>" for head in _HEADS)
+    """One page without scripts or anything from elsewhere: places in the program, then all fits."""
+    groups = _groups(fits)
+    page = _table([_group_row(some) for some in groups])
+    if len(groups) < len(fits):
+        every = _table([_row(fit) for fit in fits])
+        page += f"<details><summary>Every fit ({len(fits)})</summary>{every}</details>"
     return (
-        "<!doctype html><meta charset='utf-8'><title>maxmargin.accelerate</title>"
-        f"<style>{_STYLE}</style><h1>What was fitted</h1><p>{escape(summary(fits))}</p>"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        "<!doctype html><html lang='en'><meta charset='utf-8'>"
+        "<meta name='viewport' content='width=device-width'><title>maxmargin.accelerate</title>"
+        f"<style>{_STYLE}</style><h1>What was fitted</h1><p>{escape(summary(fits))}</p>{page}"
+    )
+
+
+def _table(rows: list[str]) -> str:
+    heads = "".join(f"<th scope='col'>{escape(head)}</th>" for head in _HEADS)
+    return (
+        f"<div class='wide' tabindex='0'><table><thead><tr>{heads}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 
@@ -133,23 +147,45 @@ def _percent(excess: float) -> str:
     return f"{100 * excess:.3g} %"
 
 
+def _group_row(some: list[Fit]) -> str:
+    """Fits of one place with one outcome: seconds of all, the largest gap and excess."""
+    if len(some) == 1:
+        return _row(some[0])
+    both = Fit(**vars(some[0]))
+    both.kind += f" × {len(some)}"
+    for name in ("seconds", "our_seconds", "their_seconds", "changed"):
+        known = [value for fit in some if (value := getattr(fit, name)) is not None]
+        setattr(both, name, sum(known) if len(known) == len(some) else None)
+    for name in ("gap", "their_excess"):
+        known = [value for fit in some if (value := getattr(fit, name)) is not None]
+        setattr(both, name, max(known, default=None))
+    return _row(both)
+
+
 def _row(fit: Fit) -> str:
     excess = "" if fit.their_excess is None else f"{_percent(fit.their_excess)}"
     if fit.changed:
         excess += f", {fit.changed} training rows predicted differently"
     if fit.their_warning:
         excess += f" ({fit.their_warning})"
+    ours = fit.seconds if fit.our_seconds is None and fit.solver == "maxmargin" else fit.our_seconds
     cells = (
         fit.kind,
         fit.place,
         f"{fit.rows} × {fit.columns}",
         str(fit.classes or ""),
         fit.solver,
-        f"{fit.seconds:.3g}",
-        "" if fit.their_seconds is None else f"{fit.their_seconds:.3g}",
+        _in_seconds(ours),
+        _in_seconds(fit.their_seconds),
         "" if fit.gap is None else f"{fit.gap:.0e}",
         excess,
         fit.why,
     )
     mark = " class='short'" if (fit.their_excess or 0.0) > SHORT else ""
-    return f"<tr{mark}>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+    marks = [" class='n'"] * 8 + ["", ""]
+    told = zip(marks, cells, strict=True)
+    return f"<tr{mark}>" + "".join(f"<td{m}>{escape(cell)}</td>" for m, cell in told) + "</tr>"
+
+
+def _in_seconds(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g} s"
