@@ -2,10 +2,10 @@
 
     python -m benchmarks.chances [--splits 20] [--processes 16] [--data FOLDER] [--only ours mapie]
 
-60 data sets (scikit-learn's, generated ones and, with --data, real ones), each split anew into
-training and test rows; LinearSVM(C=1) with probability=True on scaled features, beside
-CalibratedClassifierCV around the same LinearSVM (sigmoid, isotonic), Venn–Abers (venn-abers) and
-MAPIE's cross-conformal sets (LAC, 5 folds).  Means over the splits of log-loss, Brier score,
+60 data sets (``chance_cases.py``), each split anew into training and test rows; LinearSVM(C=1) with
+probability=True on scaled features, beside CalibratedClassifierCV around the same LinearSVM
+(sigmoid, isotonic), Venn–Abers (venn-abers) and MAPIE's cross-conformal sets (LAC, 5 folds).
+Means over the splits of log-loss, Brier score,
 coverage and size of sets at α = 0.1, coverage of the worst class of per-class sets, and process
 time as a multiple of one fit without probabilities, one BLAS thread.
 
@@ -28,91 +28,16 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import (
-    load_breast_cancer,
-    load_digits,
-    load_iris,
-    load_wine,
-    make_blobs,
-    make_classification,
-    make_moons,
-)
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from maxmargin import LinearSVM
 
+from .chance_cases import DATA_SETS, MAX_TRAINING_ROWS, Case, cases
 from .run import save
 
 ALPHA = 0.1
-# Training rows of a split: where calibration is hard, and peers' fits still end.
-MOST = 600
-# Rows of a class that five folds inside five folds of the peers need.
-MIN_CLASS_ROWS = 20
-Case = tuple[str, np.ndarray, np.ndarray]
-
-
-def cases(folder: Path | None) -> Iterator[Case]:
-    """Real ones first; generated ones make them 60."""
-    found = list(_bundled())
-    if folder is not None:
-        found += list(_real(folder))
-    yield from found
-    for seed in range(60 - len(found)):
-        yield _generated(seed)
-
-
-def _bundled() -> Iterator[Case]:
-    for name, load in (
-        ("iris", load_iris), ("wine", load_wine), ("digits", load_digits),
-        ("breast cancer", load_breast_cancer),
-    ):  # fmt: skip
-        X, y = load(return_X_y=True)
-        yield name, X, y
-    X, y = load_iris(return_X_y=True)
-    yield "iris, last two", X[50:], y[50:]
-    X, y = load_breast_cancer(return_X_y=True)
-    yield "breast cancer, two columns", X[:, :2], y
-    X, y = load_wine(return_X_y=True)
-    yield "wine, two columns", X[:, :2], y
-    X, y = load_digits(return_X_y=True)
-    yield "digits, 3 against 8", X[(y == 3) | (y == 8)], y[(y == 3) | (y == 8)]
-
-
-def _real(folder: Path) -> Iterator[Case]:
-    from sklearn.datasets import load_svmlight_file
-
-    for name, file in (
-        ("a9a", "a9a"), ("mushrooms", "mushrooms"), ("letter", "letter.scale"),
-    ):  # fmt: skip
-        found = next((path for end in (".gz", "") for path in folder.glob(f"**/{file}{end}")), None)
-        if found is not None:
-            X, y = load_svmlight_file(str(found))
-            some = np.random.default_rng(0).permutation(len(y))[:4000]
-            yield name, X[some].toarray(), y[some]
-
-
-def _generated(seed: int) -> Case:
-    """Noisy planes, clouds and moons, of two to five classes, from 100 to 1,000 rows."""
-    rng = np.random.default_rng(seed)
-    n, kind = int(rng.choice([100, 200, 400, 1000])), seed % 4
-    k = int(rng.integers(2, 6))
-    if kind == 0:
-        X, y = make_classification(
-            n, 10, n_informative=4, flip_y=0.2 * rng.random(), random_state=seed
-        )
-    elif kind == 1:
-        X, y = make_blobs(n, 5, centers=k, cluster_std=2.0 + 4.0 * rng.random(), random_state=seed)
-    elif kind == 2:
-        X, y = make_classification(
-            max(n, 400), 12, n_informative=6, n_classes=k, n_clusters_per_class=1, flip_y=0.1,
-            weights=rng.dirichlet(10 * np.ones(k)), random_state=seed,
-        )  # fmt: skip
-    else:
-        X, y = make_moons(n, noise=0.3, random_state=seed)
-    many = np.bincount(y)[y] >= MIN_CLASS_ROWS
-    return f"generated {seed}", X[many], np.unique(y[many], return_inverse=True)[1]
 
 
 class Ours:
@@ -192,8 +117,9 @@ def measured(name: str, X, y, Z, truth) -> dict:
 def split_of(X, y, split: int):
     """Scaled training and test rows, labels as codes."""
     y = np.unique(y, return_inverse=True)[1]
+    half = len(y) // 2
     rows = train_test_split(
-        np.arange(len(y)), train_size=min(MOST, len(y) // 2), test_size=min(2000, len(y) // 2),
+        np.arange(len(y)), train_size=min(MAX_TRAINING_ROWS, half), test_size=min(2000, half),
         stratify=y, random_state=split,
     )  # fmt: skip
     scaler = StandardScaler().fit(X[rows[0]])
@@ -283,10 +209,10 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--data", type=Path, default=None)
     parser.add_argument("--only", nargs="*", default=list(PEERS))
-    parser.add_argument("--most", type=int, default=60, help="data sets")
+    parser.add_argument("--most", type=int, default=DATA_SETS, help="data sets")
     given = parser.parse_args()
     peers = installed(given.only)
-    some = list(cases(given.data))[: given.most]
+    some = cases(given.data)[: given.most]
     judged(some[0], 0, peers)  # compiled once, for all processes
     results: dict = {}
     for name, found in _side_by_side(some, given, peers):

@@ -10,11 +10,13 @@ of the kernel, and of wide linear models the cheaper way.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from ...core.solve.threads import one_blas_thread
+from .one_step import cut
 from .slopes import Slopes
 
 # Rows with curvature beyond which a factorisation costs more than fits to folds.
@@ -50,5 +52,30 @@ def kernel_one_step(
             A = np.maximum(A, 0.0)  # but for rounding
             slope, curvature = parts.of_one(rows)
             rest = np.maximum(1.0 - curvature[:, 0, 0] * A, np.finfo(float).eps)
-            out[block, 0] += A / rest * slope[:, 0]
+            step = (A / rest * slope[:, 0])[:, None]
+            if parts.kinks is not None:
+                cut(step, slope, parts, KernelDirections(kernel, norms, curved, factors), rows)
+            out[block] += step
     return out
+
+
+class KernelDirections(NamedTuple):
+    """Where H⁻¹ of some rows leads: the scores of all rows, and the norm of the weights."""
+
+    kernel: Callable
+    norms: np.ndarray
+    curved: np.ndarray
+    factors: tuple
+
+    def __call__(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """k(x, xⱼ) less what M⁻¹v takes from it."""
+        kernel, curved = self.kernel, self.curved
+        everything, bordered = np.arange(len(self.norms)), len(self.factors[0]) > len(curved)
+        V = np.ones((len(self.factors[0]), len(rows)))
+        V[: len(curved)] = kernel(curved, rows)
+        T = linalg.lu_solve(self.factors, V)
+        a, offset = T[: len(curved)], T[-1] if bordered else 0.0
+        moved = kernel(everything, rows) - kernel(everything, curved) @ a - offset
+        among = kernel(curved, curved) @ a
+        norms = self.norms[rows] + np.sum(a * (among - 2.0 * V[: len(curved)]), axis=0)
+        return moved.T, np.maximum(norms, 0.0)

@@ -14,10 +14,13 @@ Exact answers cost more (``leave_one_out``); to calibrate with, these are as goo
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from scipy import sparse
 
 from ...core.solve.threads import one_blas_thread
+from .long_steps import LONG_STEP, LongSteps, shares
 from .slopes import Slopes
 
 # What keeps H regular where nothing holds a bias, relative to the largest curvature.
@@ -33,8 +36,36 @@ def one_step(X, parts: Slopes, ridge: float, bias: bool, some: np.ndarray) -> np
         moving = parts.slope[some].any(axis=1)  # a row without a slope changes nothing
         slope, curvature = parts.of_one(some[moving])
         leverage = _leverages(A[some[moving]], H)
-        out[moving] += _moved(slope, curvature, leverage)
+        step = _moved(slope, curvature, leverage)
+        if parts.kinks is not None:
+            cut(step, slope, parts, LinearDirections(A, H, ridge, bias), some[moving])
+        out[moving] += step
         return out
+
+
+def cut(step, slope, parts: Slopes, directions, rows: np.ndarray) -> None:
+    """Steps that are long, in place."""
+    long = np.flatnonzero(np.abs(step[:, 0]) > LONG_STEP)
+    if len(long):
+        moved, norms = directions(rows[long])
+        factor = step[long, 0] / moved[np.arange(len(long)), rows[long]]
+        taken = LongSteps(rows[long], factor[:, None] * moved, factor**2 * norms)
+        step[long, 0] *= shares(taken, parts.scores[:, 0], slope[long, 0], parts.kinks)
+
+
+class LinearDirections(NamedTuple):
+    """Where H⁻¹x̃ of some rows leads: the scores of all rows, and the norm of the weights."""
+
+    A: Any
+    H: np.ndarray
+    ridge: float
+    bias: bool
+
+    def __call__(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        here = self.A[rows].toarray() if sparse.issparse(self.A) else self.A[rows]
+        V = np.linalg.solve(self.H, here.T)
+        weights = V[:-1] if self.bias else V
+        return (self.A @ V).T, self.ridge * np.sum(weights**2, axis=0)
 
 
 def _moved(slope, curvature, leverage) -> np.ndarray:

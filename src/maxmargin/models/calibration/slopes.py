@@ -13,6 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, softmax
 
+from .long_steps import Kinks
+
 # Rows within the width of a kink, for every number that rows at kinks hold: two where these rows
 # are few.  On six problems of 60 to 2,000 rows, means of the errors of 1, 2, 4 and 8 were lowest,
 # or nearly, at 2.  Where every fourth row or more is at a kink, one: they hold what they hold.
@@ -25,12 +27,14 @@ class Slopes(NamedTuple):
     """Scores s, slopes ℓ′ and curvatures ℓ″ of the rows: (n, m), (n, m) and (n, m, m).
 
     A row of weight two is two rows, of which one is left out: ``units`` (n,) says how many.
+    ``kinks``: of hinges, by which steps are cut that lead too far.
     """
 
     scores: np.ndarray
     slope: np.ndarray
     curvature: np.ndarray
     units: np.ndarray | None = None
+    kinks: Kinks | None = None
 
     def of_one(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Slopes and curvatures of one unit of these rows."""
@@ -42,8 +46,9 @@ class Slopes(NamedTuple):
 
 def hinge_slopes(f, y, alpha, c, numbers: int) -> Slopes:
     """max(0, 1 − ys) of a model made of so many numbers."""
-    distance = np.abs(1.0 - y * f)
-    return _single(f, -alpha * y, _finite(c, alpha) * _spread(distance, numbers))
+    distance, price = np.abs(1.0 - y * f), _finite(c, alpha)
+    parts = _single(f, -alpha * y, price * _spread(distance, numbers))
+    return parts._replace(kinks=Kinks(y, _width(distance, numbers), price))
 
 
 def squared_hinge_slopes(f, y, alpha, c) -> Slopes:

@@ -25,6 +25,7 @@ RATE_ROUNDING = 1e-9
 PIVOT_ROUNDING = 1e-10
 # Events of one path, and rows exchanged at once, at most.
 MAX_EVENTS, MAX_EXCHANGED = 3000, 200
+LANES = 8
 # A system is solved if what is left is this share of its largest term; tried so often.
 SOLVED_ROUNDING, MAX_REFINEMENTS = 1e-14, 3
 REORDER = {"reassoc", "contract", "nnan", "ninf"}
@@ -42,11 +43,18 @@ def follow_all(A, G, free, cap, alpha, z, edge, skip, pin, pull, slow, rank):
     ``rank``: with so many free rows, which come first, w and b stand still, and so do all slacks.
     """
     out, events = np.empty(G.shape), np.empty(len(G), np.int64)
+    wide = np.zeros((len(A), _padded(len(A))))
+    wide[:, : len(A)] = A
     for i in range(len(G)):
         events[i] = _follow(
-            A, G[i], free, cap, alpha, z, edge, skip[i], pin[i], pull[i], slow[i], rank, out[i]
+            wide, G[i], free, cap, alpha, z, edge, skip[i], pin[i], pull[i], slow[i], rank, out[i]
         )
     return out, events
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _padded(count):
+    return (count + LANES - 1) // LANES * LANES
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -54,11 +62,14 @@ def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, rank, out):
     """One path from t = 0 to 1; ``out``: the multipliers there."""
     K, m, events, rest, few = len(g), 0, 0, 1.0, np.count_nonzero(free)
     now_free = few
+    W, M = _padded(K), _padded(MAX_EXCHANGED)
     E, where = np.empty(MAX_EXCHANGED, np.int64), np.full(K, -1)
-    inverse = np.empty((MAX_EXCHANGED, MAX_EXCHANGED))
-    u, rate, steps = np.empty(MAX_EXCHANGED), np.empty(K), np.empty(K)
-    work = np.empty((3, MAX_EXCHANGED))
-    x, low, high, least = np.empty(K), np.empty(K), np.empty(K), np.empty(K)
+    inverse = np.empty((MAX_EXCHANGED, M))
+    u, rate, steps = np.empty(MAX_EXCHANGED), np.empty(W), np.empty(W)
+    work = np.empty((3, M))
+    x, low, high, least = np.zeros(W), np.zeros(W), np.zeros(W), np.full(W, np.inf)
+    asked = np.zeros(W)
+    asked[:K] = g
     for j in range(K):
         out[j] = alpha[j]
         _watch(j, free[j], out, z[j] + edge[j], cap, slow, x, low, high, least)
@@ -69,7 +80,7 @@ def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, rank, out):
         low[skip], high[skip] = -np.inf, np.inf
     while m >= 0:
         top = few if now_free >= rank else K
-        _rates(A, g, E, u, m, top, rate)
+        _rates(A, asked, E, u, m, top, rate)
         if pin >= 0:
             rate[pin] = 0.0
         step, hit = _first_event(rate, x, low, high, least, rest, E, m, top, steps)
@@ -110,18 +121,19 @@ def _watch(j, multiplier, alpha, z, cap, slow, x, low, high, least):
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=REORDER)
 def _rates(A, g, E, u, m, top, rate):
     """v = −g − Σ u_e A_e of the first ``top`` rows, of rows in E u itself; four of A at a time."""
-    for j in range(top):
+    wide = _padded(top)
+    for j in range(wide):
         rate[j] = -g[j]
     e = 0
     while e + 4 <= m:
         one, two, three, four = A[E[e]], A[E[e + 1]], A[E[e + 2]], A[E[e + 3]]
         a, b, c, d = u[e], u[e + 1], u[e + 2], u[e + 3]
-        for j in range(top):
+        for j in range(wide):
             rate[j] -= (a * one[j] + b * two[j]) + (c * three[j] + d * four[j])
         e += 4
     while e < m:
         one, a = A[E[e]], u[e]
-        for j in range(top):
+        for j in range(wide):
             rate[j] -= a * one[j]
         e += 1
     for e in range(m):
@@ -131,7 +143,7 @@ def _rates(A, g, E, u, m, top, rate):
 @njit(cache=True, nogil=True, error_model="numpy")
 def _first_event(rate, x, low, high, least, rest, E, m, top, steps):
     """The step to the first bound met, and by which row; −1 where none is met before the end."""
-    for j in range(top):  # without branches, many rows at a time
+    for j in range(_padded(top)):  # without branches, many rows at a time
         steps[j] = _step(rate[j], x[j], low[j], high[j], least[j])
     first, hit = _least(steps, top, rest), -1
     if first < rest:
@@ -147,11 +159,21 @@ def _first_event(rate, x, low, high, least, rest, E, m, top, steps):
     return max(first, 0.0), hit
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "nnan", "nsz"})
+@njit(cache=True, nogil=True, error_model="numpy")
 def _least(steps, top, least):
-    for j in range(top):
-        least = min(least, steps[j])
-    return least
+    """The least of the first ``top``; four at a time, for a minimum waits for the one before."""
+    a = b = c = d = least
+    j = 0
+    while j + 4 <= top:
+        a = steps[j] if steps[j] < a else a
+        b = steps[j + 1] if steps[j + 1] < b else b
+        c = steps[j + 2] if steps[j + 2] < c else c
+        d = steps[j + 3] if steps[j + 3] < d else d
+        j += 4
+    while j < top:
+        a = steps[j] if steps[j] < a else a
+        j += 1
+    return min(min(a, b), min(c, d))
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
@@ -177,26 +199,26 @@ def _enter(A, free, E, m, where, inverse, j, rate, u, work):
     one that is not have opposite signs, A = JAᵀJ, and so has the inverse: what it makes of the row
     is, but for signs, what it makes of the column.
     """
-    column, x, y = work[0], work[1], work[2]
+    x, y, wide = work[1], work[2], _padded(m)
     pivot, size = A[j, j], abs(A[j, j])
     answers, mine = A[j], free[j]
+    y[:wide] = 0.0
     for c in range(m):
-        column[c] = answers[E[c]]
+        line, factor = inverse[c], answers[E[c]]
+        factor = factor if free[E[c]] == mine else -factor
+        for a in range(wide):
+            y[a] += factor * line[a]
     for a in range(m):
-        total, line = 0.0, inverse[a]
-        for c in range(m):
-            total += line[c] * column[c]
-        x[a] = total
-    for a in range(m):
-        size = max(size, abs(column[a]))
-        y[a] = x[a] if free[E[a]] == mine else -x[a]
-        pivot -= column[a] * y[a]
+        each = answers[E[a]]
+        size = max(size, abs(each))
+        x[a] = y[a] if free[E[a]] == mine else -y[a]
+        pivot -= each * y[a]
     if not abs(pivot) > PIVOT_ROUNDING * size:
         return -1
     u[m] = rate / pivot
     for a in range(m):
         line, factor = inverse[a], x[a] / pivot
-        for c in range(m):
+        for c in range(wide):
             line[c] += factor * y[c]
         line[m], inverse[m, a] = -factor, -y[a] / pivot
         u[a] -= x[a] * u[m]
@@ -209,12 +231,13 @@ def _enter(A, free, E, m, where, inverse, j, rate, u, work):
 def _leave(E, m, where, inverse, j, u):
     """One row less in E, whose u is then zero; the last takes its place."""
     p, last = where[j], m - 1
-    pivot, pulled, row = inverse[p, p], u[p], inverse[p, :m].copy()
+    wide = _padded(m)
+    pivot, pulled, row = inverse[p, p], u[p], inverse[p, :wide].copy()
     for a in range(m):
         line = inverse[a]
         factor = line[p] / pivot
         u[a] -= factor * pulled
-        for c in range(m):
+        for c in range(wide):
             line[c] -= factor * row[c]
         line[p] = line[last]
     for c in range(last):
