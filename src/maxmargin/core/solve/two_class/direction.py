@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotrs, spotrf, spotrs
 
 from ...problem.problem import Bias
 from ...rows.gram import column_gram, weighted_rows
@@ -19,46 +19,59 @@ from ...rows.rows import AnyRows, shape
 # Curvature lent to a free bias while no row has any, relative to one row's: the step is
 # then far too long, and the exact line search cuts it to size.
 BIAS_CURVATURE_SHARE = 1e-2
+# The first shift tried where rounding defeats a factorisation, of a diagonal of ones.
+FIRST_SHIFT = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 
 
 def newton_direction(rows: AnyRows, index, sigma, mu, bias: Bias, gradient: tuple) -> tuple:
     """(dw, db) from the rows named by ``index``, row i having curvature ``sigma[i]``."""
-    _, d = shape(rows)
     g_w, g_b = gradient
-    s = sigma[index]
     if len(index) == 0:
         return -g_w, -g_b / (BIAS_CURVATURE_SHARE * float(sigma.max())) if bias else 0.0
+    return newton_system(rows, index, sigma[index], mu, bias)(g_w, g_b)
+
+
+def newton_system(rows: AnyRows, index, s, mu, bias: Bias) -> Callable:
+    """(g_w, g_b) ↦ (dw, db), with ``s`` the curvatures of the rows named; factored once."""
+    _, d = shape(rows)
     if len(index) < d:
-        return _through_points(weighted_rows(rows, index, s, mu), s, bias, g_w, g_b)
-    return _through_columns(*column_gram(rows, index, s, mu), s, bias, g_w, g_b)
+        return _through_points(weighted_rows(rows, index, s, mu), s, bias)
+    return through_columns(*column_gram(rows, index, s, mu), s, bias)
 
 
-def _through_columns(G, h, s, bias: Bias, g_w, g_b):
+def through_columns(G, h, s, bias: Bias) -> Callable:
     """Factor I + G − h hᵀ/S, where S is the bias's own curvature."""
-    H = G
+    H, S = G, float(s.sum())
     np.einsum("ii->i", H)[:] += 1.0  # a view of the diagonal
-    rhs = -g_w
     if bias:
-        S = float(s.sum())
         H -= np.outer(h, h / S)
-        rhs = rhs + h * (g_b / S)
-    dw = solve_scaled(H, rhs)
-    db = -(g_b + float(h @ dw)) / S if bias else 0.0
-    return dw, db
+    solve = scaled_factor(H)
+
+    def direction(g_w, g_b):
+        if not bias:
+            return solve(-g_w), 0.0
+        dw = solve(-g_w + h * (g_b / S))
+        return dw, -(g_b + float(h @ dw)) / S
+
+    return direction
 
 
-def _through_points(A, s, bias: Bias, g_w, g_b):
+def _through_points(A, s, bias: Bias) -> Callable:
     """Factor K = I + AAᵀ;  (I + AᵀA)⁻¹ g = g − Aᵀ K⁻¹ A g  (the "other" normal equations)."""
     K = A @ A.T
     np.einsum("ii->i", K)[:] += 1.0
     e = np.sqrt(s)
-    solved = solve_scaled(K, np.column_stack([A @ g_w, e]))
-    Ag, Ke = solved[:, 0], solved[:, 1]
-    if not bias:
-        return A.T @ Ag - g_w, 0.0
-    # e·Ke is the Schur complement of b, without the cancellation of forming it.
-    db = (float(e @ Ag) - g_b) / float(e @ Ke)
-    return A.T @ (Ag - db * Ke) - g_w, db
+    solve = scaled_factor(K)
+
+    def direction(g_w, g_b):
+        Ag, Ke = solve(np.column_stack([A @ g_w, e])).T
+        if not bias:
+            return A.T @ Ag - g_w, 0.0
+        # e·Ke is the Schur complement of b, without the cancellation of forming it.
+        db = (float(e @ Ag) - g_b) / float(e @ Ke)
+        return A.T @ (Ag - db * Ke) - g_w, db
+
+    return direction
 
 
 def solve_scaled(H, rhs):
@@ -67,21 +80,23 @@ def solve_scaled(H, rhs):
 
 
 def scaled_factor(H) -> Callable:
-    """rhs ↦ H⁻¹ rhs, by the Cholesky factor of H, which is overwritten."""
-    scale = 1.0 / np.sqrt(np.maximum(H.diagonal(), 1e-300))
+    """rhs ↦ H⁻¹ rhs in float64, by the Cholesky factor of H, which is overwritten."""
+    potrf, potrs = (spotrf, spotrs) if H.dtype == np.float32 else (dpotrf, dpotrs)
+    scale = 1.0 / np.sqrt(np.maximum(H.diagonal().astype(np.float64), 1e-300))
     H *= scale[:, None]
     H *= scale
     shift, failed = 0.0, 1
     for _ in range(8):
-        factor, failed = dpotrf(H if shift == 0.0 else H + shift * np.eye(len(H)), lower=1)
+        lifted = H if shift == 0.0 else H + shift * np.eye(len(H), dtype=H.dtype)
+        factor, failed = potrf(lifted, lower=1)
         if failed == 0:
             break
-        shift = max(1e-14, 100.0 * shift)
+        shift = max(FIRST_SHIFT[H.dtype], 100.0 * shift)
 
     def solve(rhs):
         across = scale if rhs.ndim == 1 else scale[:, None]
         if failed:
             return rhs * across**2  # still downhill
-        return dpotrs(factor, rhs * across, lower=1)[0] * across
+        return potrs(factor, rhs * across, lower=1)[0] * across
 
     return solve
