@@ -9,9 +9,14 @@ from maxmargin.core.problem.exponential import exponentials
 from maxmargin.core.problem.losses import Logistic
 from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.rows.rows import DenseRows
+from maxmargin.core.solve.contract import Monitor
 from maxmargin.core.solve.softmax import form
 from maxmargin.core.solve.softmax.hessian_models import Sampled
+from maxmargin.core.solve.softmax.products import far_mean
 from maxmargin.core.solve.softmax.smooth import LogisticLoss, SoftmaxLoss
+from maxmargin.core.solve.softmax.softmax_blocks import block_sweep
+from maxmargin.core.solve.softmax.softmax_descent import SoftmaxDescent
+from maxmargin.core.solve.softmax.softmax_sweep import sweep
 
 from ..helpers import cloud
 from ..logistic_helpers import blobs, softmax_problem
@@ -122,3 +127,55 @@ def test_a_part_first_changes_nothing_but_the_way(monkeypatch):
     assert len(parts) == 1
     assert model.certificate_.holds(1e-9)
     assert model.certificate_.primal == pytest.approx(other.certificate_.primal, rel=2e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_blocks_of_rows_take_the_steps_of_single_rows(dtype):
+    X, y = blobs(150, 7, 5, seed=4)  # the last block is not full
+    problem = softmax_problem(X.astype(dtype) + 1, y, 0.3)
+    one, other = (SoftmaxDescent(problem, Monitor(), None) for _ in range(2))
+    order = np.random.default_rng(1).permutation(150)
+    state = (other.points, other.logs, other.U, other.r, other.h)
+    for _ in range(2):
+        single = sweep(
+            problem.rows, order, 5, one.pull, one.points, one.logs, one.U, one.r, one.h, *one.room
+        )
+        blocks = block_sweep(problem.rows, order, 5, other.pull, (*state, other.room))
+        assert blocks == pytest.approx(single, rel=1e-4)
+    np.testing.assert_allclose(other.U, one.U, atol=2e-5)
+    np.testing.assert_allclose(other.logs, one.logs, atol=2e-4)
+    np.testing.assert_allclose(other.h, one.h, atol=2e-5)
+
+
+def test_the_first_weights_of_descent_are_those_of_its_probabilities():
+    X, y = blobs(150, 7, 5, seed=4)
+    descent = SoftmaxDescent(softmax_problem(X, y, 3.0), Monitor(), None)
+    U, r, h = descent.U, descent.r, descent.h
+    descent.refresh()
+    np.testing.assert_allclose(U, descent.U, atol=1e-4)
+    np.testing.assert_allclose(r, descent.r, atol=1e-4)
+    np.testing.assert_allclose(h, descent.h, atol=1e-4)
+
+
+def test_dense_rows_of_many_classes_descend_where_they_share_few_directions():
+    rng = np.random.default_rng(0)
+    y, X = np.arange(3000) % 60, rng.standard_normal((3000, 100), dtype=np.float32)
+    problem = softmax_problem(X / 10, y, 0.5)
+    assert form.choose(problem)[0] == "descent"
+    assert form.choose(problem, known=True)[0] == "newton"
+    for other in (
+        softmax_problem(X, y, 5.0),  # large C
+        softmax_problem(X / 10 + 3 * rng.standard_normal((3000, 1)), y, 0.5),  # one direction
+        softmax_problem(X / 10 + 1000.0, y, 0.5),  # far from the origin
+        softmax_problem(X / 10 * (rng.random(X.shape) < 0.1), y, 0.5),  # mostly zeros
+        softmax_problem(X / 10, y % 10, 0.5),  # few classes
+    ):
+        assert form.choose(other)[0] == "newton"
+
+
+def test_columns_that_are_rarely_not_zero_are_not_far_from_the_origin():
+    X = np.zeros((5000, 2))
+    X[7, 0], X[:, 1] = 1.0, np.arange(5000) % 2
+    assert not far_mean(X, X.mean(axis=0))
+    X[:, 0] = 5.0
+    assert far_mean(X, X.mean(axis=0))

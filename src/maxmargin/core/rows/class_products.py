@@ -16,8 +16,9 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
+from scipy import sparse
 
-from .rows import DenseRows, Rows, SparseRows, shape
+from .rows import DenseRows, Rows, SparseRows, as_csr, shape
 
 VECTOR_LANES = 8
 # Numbers of one chunk when all rows meet all classes.
@@ -301,6 +302,14 @@ def class_combine(rows: Rows, k: int, steps: Callable[[slice], np.ndarray]) -> n
         wide[:, :k] = a
         _chunk_nudge(rows, part.start, wide, side_by_side)
     return side_by_side[:, :k].T
+
+
+def sums_by_class(rows: Rows, y: np.ndarray, c: np.ndarray, k: int) -> np.ndarray:
+    """Σ c_i x_i of the rows of each class, (k, d)."""
+    n, _ = shape(rows)
+    members = sparse.csr_array((c, (y, np.arange(n))), shape=(k, n))
+    sums = members @ (rows.X if isinstance(rows, DenseRows) else as_csr(rows))
+    return sums.toarray() if sparse.issparse(sums) else sums
 
 
 @njit(cache=True, nogil=True)

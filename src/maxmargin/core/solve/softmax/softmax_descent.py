@@ -1,4 +1,4 @@
-"""Dual block coordinate descent for softmax, for sparse rows.
+"""Dual block coordinate descent for softmax, for sparse rows and for many classes.
 
     max over p    −½‖W‖² − Σ c_i Σ_c p_ic log p_ic,        W = Σ c_i (e_y − p_i) x_iᵀ
     such that     Σ c_i p_i = Σ c_i e_y                    (where biases are free)
@@ -10,14 +10,17 @@ does to them enters the gap squared.  The certificate of W alone ends the search
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ...certify.certificate import Certificate
 from ...certify.softmax import balanced
 from ...problem.multiclass import MulticlassProblem
-from ...rows.class_products import class_combine, padded
-from ...rows.rows import combine, scores, size_of, sqnorms
+from ...rows.class_products import class_combine, padded, sums_by_class
+from ...rows.rows import DenseRows, combine, scores, size_of, sqnorms
 from ..contract import Ending, Monitor, OutOfBudget, ended
+from .softmax_blocks import block_sweep
 from .softmax_sweep import SOFTMAX_ROW_DTYPE, sweep
 
 # τ in units of the mean ‖x − μ‖².
@@ -71,23 +74,29 @@ class SoftmaxDescent:
         self.b = np.log(shares / shares.sum()) if free else np.zeros(k)
         self.W = np.zeros((k, d))
         self.logs = np.zeros((n, self.width), dtype=np.float32)
-        if start is None:
-            doubt = min(
-                1.0, SOFT_START_STIFFNESS / max(float((problem.c * q).mean()), np.finfo(float).tiny)
-            )
-            first = np.log(doubt * shares / shares.sum())
-            self.logs[:, :k] = first
-            self.logs[np.arange(n), problem.y] = np.logaddexp(
-                first, np.log1p(-doubt) if doubt < 1.0 else -np.inf
-            )[problem.y]
-        else:
-            self.W, self.b = start
-            self._logs_of(start)
-        self.offset = self.wide(self.b + self.W @ self.mu)
-        self.room = [np.zeros(self.width, dtype=np.float32) for _ in range(4)]
+        self.room = np.zeros((4, self.width), dtype=np.float32)
         self.best, self.unseen = np.inf, False
         self.certificate: Certificate | None = None
-        self.refresh()
+        if start is None:
+            self.offset = self.wide(self.b)
+            self._begin(shares / shares.sum(), float((problem.c * q).mean()))
+        else:
+            self.W, self.b = start
+            self.offset = self.wide(self.b + self.W @ self.mu)
+            self._logs_of(start)
+            self.refresh()
+
+    def _begin(self, shares, stiffness: float) -> None:
+        """p = e_y + doubt (shares − e_y), and U, which then takes no more than sums by class."""
+        problem, k = self.problem, self.problem.k
+        doubt = min(1.0, SOFT_START_STIFFNESS / max(stiffness, np.finfo(float).tiny))
+        first = np.log(doubt * shares)
+        self.logs[:, :k] = first
+        self.logs[np.arange(len(problem.y)), problem.y] = np.logaddexp(
+            first, np.log1p(-doubt) if doubt < 1.0 else -np.inf
+        )[problem.y]
+        sums = sums_by_class(problem.rows, problem.y, problem.c, k)
+        self._take(doubt * (sums - np.outer(shares, sums.sum(axis=0))), np.zeros(k))
 
     def wide(self, b) -> np.ndarray:
         out = np.zeros(self.width, dtype=np.float32)
@@ -115,7 +124,11 @@ class SoftmaxDescent:
             r[:] += alpha.sum(axis=0)
             return alpha
 
-        W = class_combine(self.problem.rows, k, steps)
+        self._take(class_combine(self.problem.rows, k, steps), r)
+
+    def _take(self, W: np.ndarray, r: np.ndarray) -> None:
+        """U, r and h from Σ α xᵀ and Σ α."""
+        k = self.problem.k
         self.U = np.zeros((W.shape[1], self.width), dtype=np.float32)
         self.U[:, :k] = W.T
         self.r = self.wide(r if self.problem.bias else 0.0)
@@ -123,19 +136,21 @@ class SoftmaxDescent:
 
     def loop(self) -> Ending:
         """Epochs until a check proves the gap asked for."""
-        trust, checked, least, since = 1.0, 0, np.inf, 0
+        trust, checked, least, since, last = 1.0, 0, np.inf, 0, 0.0
         while since < MAX_IDLE_EPOCHS:
             gap, objective = self.epoch()
             least, since = (gap, 0) if gap < PROGRESS_GAP_RATIO * least else (least, since + 1)
             waited = self.monitor.n_iter - checked
-            if trust * gap > self.monitor.tol * objective and waited < max(
+            # Rows saw the gap on its way down: half of it, in logarithms, was still before them.
+            ahead, last = min(1.0, math.sqrt(gap / max(last, np.finfo(float).tiny))), gap
+            if trust * ahead * gap > self.monitor.tol * objective and waited < max(
                 MIN_CHECK_EPOCHS, CHECK_EPOCHS_GROWTH * checked
             ):
                 continue
             checked = self.monitor.n_iter
             if self.check():
                 return Ending.REACHED
-            trust = self.gap / max(gap, np.finfo(float).tiny)
+            trust = self.gap / max(ahead * gap, np.finfo(float).tiny)
             self.refresh()
         return Ending.STALLED
 
@@ -148,16 +163,20 @@ class SoftmaxDescent:
         for first in range(0, len(order), self.slice):
             if first and self.monitor.seconds > self.monitor.max_seconds:
                 raise OutOfBudget(Ending.TIME)
-            more, lost = sweep(
-                self.problem.rows, order[first : first + self.slice], self.problem.k, self.pull,
-                self.points, self.logs, self.U, self.r, self.h, *self.room,
-            )  # fmt: skip
+            more, lost = self._visit(order[first : first + self.slice])
             gap, loss = gap + more, loss + lost
         if self.problem.bias:
             step = np.float32(self.tau) * self.r
             self.offset += step
             self.h += step
         return gap, loss + 0.5 * float(np.vdot(self.U, self.U))
+
+    def _visit(self, order: np.ndarray) -> tuple[float, float]:
+        """Steps of the rows named, dense ones in blocks."""
+        rows, state = self.problem.rows, (self.points, self.logs, self.U, self.r, self.h)
+        if isinstance(rows, DenseRows):
+            return block_sweep(rows, order, self.problem.k, self.pull, (*state, self.room))
+        return sweep(rows, order, self.problem.k, self.pull, *state, *self.room)
 
     def check(self) -> bool:
         """The certificate of the present weights; whether it holds."""

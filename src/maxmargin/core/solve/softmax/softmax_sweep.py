@@ -20,6 +20,7 @@ import math
 import numpy as np
 from numba import njit
 
+from ...problem.exponential import exponentials
 from ...rows.class_products import class_nudge, class_scores
 from ...rows.rows import prefetch
 
@@ -56,8 +57,6 @@ def sweep(rows, order, k, pull, points, logs, U, r, h, s, u, p, step):
         for j in range(k):
             s[j] += h[j] - centre * r[j]
             u[j] = log[j]
-            p[j] = math.exp(log[j])
-            step[j] = p[j]
         loss -= point.c * log[point.y]
         gap += point.c * improve(np.float32(point.c * point.q), k, s, u, p, step)
         cost = np.float32(point.c)
@@ -74,9 +73,14 @@ def sweep(rows, order, k, pull, points, logs, U, r, h, s, u, p, step):
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"nsz", "reassoc", "contract"})
 def improve(a, k, s, u, p, old):
-    """Move u = log p to the best p; returns ½Var_p(s − u) as it was."""
+    """Move u = log p to the best p; returns ½Var_p(s − u) as it was; ``old``: p as it was."""
     first = np.float32(0.0)
     one, longest = np.float32(1.0), np.float32(MAX_LOG_GROWTH)
+    for j in range(k):
+        old[j] = u[j]
+    exponentials(old[:k])
+    for j in range(k):
+        p[j] = old[j]
     for tries in range(NEWTON_STEPS_PER_VISIT):
         weights, mean = np.float32(0.0), np.float32(0.0)
         for j in range(k):
@@ -84,12 +88,15 @@ def improve(a, k, s, u, p, old):
             weights += w
             mean += w * (s[j] + a * (old[j] - p[j]) - u[j])
         mean /= weights
-        length, total = np.float32(0.0), np.float32(0.0)
+        length = np.float32(0.0)
         for j in range(k):
             delta = (s[j] + a * (old[j] - p[j]) - u[j] - mean) / (one + a * p[j])
             length += p[j] * delta * delta * (one + a * p[j])
             u[j] += min(delta, longest)
-            p[j] = math.exp(u[j])
+            p[j] = u[j]
+        exponentials(p[:k])
+        total = np.float32(0.0)
+        for j in range(k):
             total += p[j]
         log_total = math.log(total)
         for j in range(k):
