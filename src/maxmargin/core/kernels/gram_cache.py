@@ -23,11 +23,14 @@ class GramCache:
 
     def __init__(self, points: KernelPoints, megabytes: float, dtype=np.float32):
         n = len(points)
-        self.points, self.dtype = points, dtype
         fitting = int(megabytes * 1e6 / (np.dtype(dtype).itemsize * n))
-        self.capacity = min(n, max(MIN_CACHED_ROWS, fitting))
-        self.store = np.empty((self.capacity, n), dtype)
-        self.slot = np.full(n, -1)
+        self._lay_out(points, np.empty((min(n, max(MIN_CACHED_ROWS, fitting)), n), dtype))
+
+    def _lay_out(self, points: KernelPoints, store: np.ndarray) -> None:
+        """Empty, with room for the rows of ``store``."""
+        self.points, self.store = points, store
+        self.dtype, self.capacity = store.dtype.type, len(store)
+        self.slot = np.full(len(points), -1)
         self._owner = np.full(self.capacity, -1)
         self._used = np.zeros(self.capacity, dtype=np.int64)
         self._clock = 0
@@ -61,20 +64,39 @@ class GramCache:
         for part, V in values(self.points, rows, self.points, self.dtype):
             self.store[places, part] = V
 
+    def taken(self, rows: np.ndarray) -> GramCache:
+        """A cache of these rows alone, in the memory of this one, which is of no use afterwards.
+
+        What is known of them stays: a row moves to the front, where all is read already.
+        """
+        part, m = GramCache.__new__(GramCache), len(rows)
+        self.points.cache, held = None, self.store.reshape(-1)
+        part._lay_out(self.points.taken(rows), held[: min(m, len(held) // m) * m].reshape(-1, m))
+        known = np.flatnonzero(self.slot[rows] >= 0)
+        known = known[np.argsort(self.slot[rows[known]])][: part.capacity]
+        for place, row in enumerate(known):
+            part.store[place] = self.store[self.slot[rows[row]]][rows]
+        part.slot[known], part._owner[: len(known)] = np.arange(len(known)), known
+        return part
+
 
 class Forgetful:
     """The same without a memory: for values so cheap that to keep most of them costs more."""
 
-    def __init__(self, points: KernelPoints, dtype=np.float32):
+    def __init__(self, points: KernelPoints, dtype, megabytes: float, pull: float):
         self.points, self.dtype = points, dtype
         self.capacity = len(points)
+        self.megabytes, self.pull = megabytes, pull  # of a memory, should fewer rows be worth one
+
+    def taken(self, rows: np.ndarray) -> GramCache | Forgetful:
+        return cache_of(self.points.taken(rows), self.megabytes, self.dtype, self.pull)
 
     def corner(self, block: np.ndarray) -> np.ndarray:
-        K = np.empty((len(block), len(block)))
-        some = KernelPoints(self.points.X[block], self.points.kernel, like=self.points)
+        K = np.empty((len(block), len(block)), self.dtype)
+        some = self.points.taken(block)
         for start in range(0, len(block), self.points.together):
             rows = slice(start, start + self.points.together)
-            for part, V in values(self.points, block[rows], some, np.float64):
+            for part, V in values(self.points, block[rows], some, self.dtype):
                 K[rows, part] = V
         return K
 
@@ -101,7 +123,10 @@ def cache_of(points: KernelPoints, megabytes: float, dtype, pull: float) -> Gram
             points.csr is None and fitting < MIN_CACHED_SHARE * len(points)
         )
         forget = seldom and _stored_per_row(points) <= MAX_RECOMPUTED_VALUES
-        points.cache = Forgetful(points, dtype) if forget else GramCache(points, megabytes, dtype)
+        if forget:
+            points.cache = Forgetful(points, dtype, megabytes, pull)
+        else:
+            points.cache = GramCache(points, megabytes, dtype)
     return points.cache
 
 
@@ -114,9 +139,9 @@ def _stored_per_row(points: KernelPoints) -> float:
 
 @njit(cache=True, nogil=True)
 def _corner(store, places, index):
-    """K between the rows at ``places`` and the columns ``index``, in float64."""
+    """K between the rows at ``places`` and the columns ``index``."""
     q = len(index)
-    out = np.empty((q, q))
+    out = np.empty((q, q), store.dtype)
     for a in range(q):
         row = store[places[a]]
         for c in range(q):

@@ -72,6 +72,13 @@ class KernelPoints:
     def __len__(self) -> int:
         return self.X.shape[0]
 
+    def taken(self, index) -> KernelPoints:
+        """Some of these rows, under the same kernel and centre."""
+        X = self.X if self.csr is None else self.csr
+        part = KernelPoints(X[index], self.kernel, like=self)
+        part.offset = self.offset[index]
+        return part
+
     def _largest_exponent(self) -> float:
         few = len(self) <= FEW_ROWS
         return MAX_EXPONENT_OF_FEW if few else MAX_EXPONENT

@@ -26,7 +26,7 @@ from ...certify.repair import repair
 from ...certify.separability import NotSeparableError
 from ...kernels.enclosed import Enclosed
 from ...kernels.features import centred_features
-from ...kernels.gram_cache import cache_of
+from ...kernels.gram_cache import Forgetful, GramCache, cache_of
 from ...problem.kernelised import KernelProblem
 from ...problem.problem import Problem
 from ...rows.rows import DenseRows, as_rows
@@ -36,7 +36,7 @@ from ..far import MULTIPLIER_LIMIT
 from ..two_class.form import solve
 from .exact import exact
 from .exact_program import within_reach
-from .kernel_descent import DualPoint, descend
+from .kernel_descent import DualPoint, descend, descend_shrinking
 from .kernel_hard import descend_hard, refuse, refuse_twins
 
 # Rows up to which K is factored, and to which relative gap the linear machine is then solved.
@@ -47,7 +47,7 @@ STOP_TOL_SHARE = 0.95
 # A target below this share needs float64 values of K.
 MIN_SINGLE_TOL = 1e-5
 # How often a solver goes on when the proof falls short of what it believed.
-MAX_CONTINUATIONS = 4
+MAX_CONTINUATIONS, MAX_SHRINKING_ATTEMPTS = 6, 3
 
 
 def choose_kernel(problem: KernelProblem) -> tuple[str, str]:
@@ -174,32 +174,42 @@ def _flat(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[P
 
 def _blocks(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[Proved, Ending]:
     """Block descent; float64 values of K where float32 ones leave the proof short."""
-    run = descend_hard if problem.hard else descend
     alpha = None if start is None else start.alpha
     f = None if alpha is None else kernel_scores(problem.rows, alpha * problem.y)
     point = DualPoint.start(problem, alpha, f)
-    pull, single = (
-        float(problem.c.max() * problem.rows.diagonal.mean()),
-        monitor.tol >= MIN_SINGLE_TOL,
-    )
-    cache = cache_of(problem.rows, megabytes, np.float32 if single else np.float64, pull)
+    dtype = np.float32 if monitor.tol >= MIN_SINGLE_TOL else np.float64
     aim, ending = STOP_TOL_SHARE * monitor.tol, Ending.STALLED
     best: Proved | None = None
-    for _ in range(MAX_CONTINUATIONS):
-        ending = run(problem, monitor, cache, point, aim)
+    for attempt in range(MAX_CONTINUATIONS):
+        run = _descent(problem, attempt)
+        ending = run(problem, monitor, _cache(problem, megabytes, dtype), point, aim)
         found = finish_kernel(problem, np.abs(point.beta), monitor.tol)
         if best is None or found.gap < best.gap:
             best = found
         if best.gap <= monitor.tol or not _may_go_on(ending):
             break
-        if cache.dtype == np.float64:
+        if point.stale:  # rows left out are not at rest; all scores are known now
+            aim *= STOP_TOL_SHARE
+        elif dtype == np.float64:
             aim *= 0.3
         else:  # the two precisions disagree by more than is left to gain
-            del cache
-            cache = cache_of(problem.rows, megabytes, np.float64, pull)
+            dtype = np.float64
         point = DualPoint.start(problem, best.point.alpha, best.scores)
     assert best is not None
     return best, ending
+
+
+def _descent(problem: KernelProblem, attempt: int) -> Callable:
+    """Rows are left out where others can be taken for themselves, and not for ever."""
+    if problem.hard:
+        return descend_hard
+    shrink = problem.rows.quick and attempt < MAX_SHRINKING_ATTEMPTS
+    return descend_shrinking if shrink else descend
+
+
+def _cache(problem: KernelProblem, megabytes: float, dtype) -> GramCache | Forgetful:
+    pull = float(problem.c.max() * problem.rows.diagonal.mean())
+    return cache_of(problem.rows, megabytes, dtype, pull)
 
 
 SOLVERS: dict[str, Callable] = {

@@ -5,12 +5,16 @@
 A block of rows is solved by pair steps, then f = Kβ is brought up to date with the block's
 rows of K, which come from a bounded cache.  Half of each block are the rows that violate
 most, half stay from the last one: without these the block undoes what the last one did.
+
+Rows whose multiplier is zero, and whose slope is farther from all others than any violation, are
+left out until the end: their slack is zero, so primal and dual are those of the others.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,14 +23,16 @@ from ...kernels.gram_cache import Forgetful, GramCache
 from ...problem.kernelised import KernelProblem
 from ..contract import Ending, Monitor, ended
 from ..working_set import WorkingSet, search_in_rounds
-from .pair_steps import pair_steps
+from .pair_steps import Pairs, pair_steps
 
-# Rows in a block; more where the multipliers between their bounds are many.
-BLOCK_ROWS, LARGE_BLOCK_ROWS = 512, 1024
-MIN_LARGE_BLOCK_FREE = 5000
-# A block is solved to this share of its violation.
-BLOCK_TOL_SHARE = 0.1
+# Rows in a block: at least, at most, and as a share of the multipliers between their bounds.
+MIN_BLOCK_ROWS, MAX_BLOCK_ROWS, BLOCK_SHARE_OF_FREE = 512, 4096, 1.0
+# A block is solved to this share of its violation; slopes are float32, as K is, where their rounding
+# is less than this share of that.
+BLOCK_TOL_SHARE, MAX_SLOPE_ROUNDING = 0.1, 1e-3
 MAX_BLOCK_STEPS = 100_000
+# Rows are left out where no more than this share stays.
+MAX_SHARE_LEFT_IN = 0.7
 # Violation, relative to the scores, at which rounding leaves nothing to gain.
 VIOLATION_ROUNDING = 1e-14
 # Blocks after which a dual that has not risen, but for these shares of itself and of the gap, will
@@ -42,6 +48,7 @@ class DualPoint:
     f: np.ndarray
     lo: np.ndarray
     hi: np.ndarray
+    stale: bool = False  # f of some rows was left as it was
 
     @classmethod
     def start(cls, problem: KernelProblem, alpha=None, f=None) -> DualPoint:
@@ -51,6 +58,16 @@ class DualPoint:
         point = cls(beta, f, np.zeros(n), np.zeros(n))
         point.bound(problem)
         return point
+
+    def taken(self, rows: np.ndarray) -> DualPoint:
+        return DualPoint(self.beta[rows], self.f[rows], self.lo[rows], self.hi[rows])
+
+    def put(self, part: DualPoint, rows: np.ndarray) -> None:
+        """What was found for some of the rows; others have none, though they may have had one."""
+        beta = np.zeros_like(self.beta)
+        beta[rows], self.f[rows] = part.beta, part.f
+        self.beta = beta
+        self.stale = len(rows) < len(self.beta)
 
     def bound(self, problem: KernelProblem) -> None:
         """Take the bounds of a problem; β must be within them."""
@@ -78,6 +95,43 @@ def descend(
     """Improve ``point`` in place until primal and dual, as far as f knows, agree to ``tol``."""
     blocks = _Blocks(problem, monitor, cache, point, tol)
     return ended(lambda: search_in_rounds(blocks, sys.maxsize))
+
+
+def descend_shrinking(
+    problem: KernelProblem,
+    monitor: Monitor,
+    cache: GramCache | Forgetful,
+    point: DualPoint,
+    tol: float,
+) -> Ending:
+    """As ``descend``, with rows left out: f of these is no longer theirs, and cache may be used up."""
+    blocks = _Shrinking(problem, monitor, cache, point, tol)
+    ending = ended(lambda: search_in_rounds(blocks, sys.maxsize))
+    point.put(blocks.point, blocks.rows)
+    return ending
+
+
+class Slopes(NamedTuple):
+    """y − f of the rows whose β may rise, and of those whose β may fall; ∓∞ elsewhere."""
+
+    rise: np.ndarray
+    fall: np.ndarray
+
+    @classmethod
+    def of(cls, problem: KernelProblem, point: DualPoint) -> Slopes:
+        g = problem.y - point.f
+        rise = np.where(point.beta < point.hi, g, -np.inf)
+        return cls(rise, np.where(point.beta > point.lo, g, np.inf))
+
+    @property
+    def violation(self) -> float:
+        return float(self.rise.max() - self.fall.min())
+
+    def near(self, beta: np.ndarray) -> np.ndarray:
+        """Rows with a multiplier, and those that may have one: within a violation of the others."""
+        top, bottom = self.rise.max() + self.violation, self.fall.min() - self.violation
+        far = np.where(np.isinf(self.fall), self.rise < bottom, self.fall > top)
+        return np.flatnonzero((beta != 0.0) | ~far)
 
 
 class _Blocks(WorkingSet):
@@ -108,13 +162,15 @@ class _Blocks(WorkingSet):
     def choose(self) -> bool:
         problem, point = self.problem, self.point
         if self.block is None:
-            size = min(BLOCK_ROWS, self.cache.capacity)
+            size = min(MIN_BLOCK_ROWS, self.cache.capacity)
             self.block = _first(problem, np.random.default_rng(self.monitor.seed), size)
             return True
         between = (point.beta > point.lo) & (point.beta < point.hi) & (point.beta != 0.0)
-        many = np.count_nonzero(between) > MIN_LARGE_BLOCK_FREE
-        size = min(LARGE_BLOCK_ROWS if many else BLOCK_ROWS, self.cache.capacity)
-        self.block, violation = _next(problem, point, self.block, self.entered, size)
+        share = int(BLOCK_SHARE_OF_FREE * np.count_nonzero(between))
+        size = min(max(MIN_BLOCK_ROWS, share), MAX_BLOCK_ROWS, self.cache.capacity)
+        slopes = Slopes.of(problem, point)
+        violation = slopes.violation
+        self.block = _next(slopes, point, self.block, self.entered, size)
         if self.idle >= MAX_IDLE_BLOCKS:
             return False
         return violation > VIOLATION_ROUNDING * max(1.0, float(np.abs(point.f).max()))
@@ -124,6 +180,27 @@ class _Blocks(WorkingSet):
         self.monitor.step()
         _solve_block(self.problem, self.cache, self.point, self.block)
         return True
+
+
+class _Shrinking(_Blocks):
+    """The same for the rows that are left in."""
+
+    def __init__(self, problem: KernelProblem, *others):
+        super().__init__(problem, *others)
+        self.rows = np.arange(len(problem.y))
+
+    def look(self) -> bool:
+        return super().look() or (self.block is not None and self._leave_out())
+
+    def _leave_out(self) -> bool:
+        near = Slopes.of(self.problem, self.point).near(self.point.beta)
+        if len(near) <= MAX_SHARE_LEFT_IN * len(self.rows):
+            self.rows, self.point = self.rows[near], self.point.taken(near)
+            self.cache, self.entered = self.cache.taken(near), self.entered[near]
+            self.block = np.searchsorted(near, np.intersect1d(self.block, near))
+            y, c = self.problem.y[near], self.problem.c[near]
+            self.problem = replace(self.problem, rows=self.cache.points, y=y, c=c)
+        return False
 
 
 def _first(problem: KernelProblem, rng, size: int) -> np.ndarray:
@@ -144,23 +221,23 @@ def _solve_block(
     if len(rising) == 0 or len(falling) == 0:
         return
     violation = float(rising.max() - falling.min())
-    pair_steps(K, lo, hi, BLOCK_TOL_SHARE * violation, MAX_BLOCK_STEPS, g, beta)
+    enough = BLOCK_TOL_SHARE * violation
+    if np.finfo(K.dtype).eps * float(np.abs(g).max()) > MAX_SLOPE_ROUNDING * enough:
+        K = K.astype(np.float64)
+    pair_steps(Pairs.of(K, lo, hi, g, beta), enough, MAX_BLOCK_STEPS)
     step = beta - point.beta[block]
     moved = np.flatnonzero(step)
     cache.add(block[moved], step[moved], point.f)
     point.beta[block] = beta
 
 
-def _next(problem, point: DualPoint, last, entered, size: int) -> tuple[np.ndarray, float]:
+def _next(slopes: Slopes, point: DualPoint, last, entered, size: int) -> np.ndarray:
     """The rows that violate most, and as many of the last block: those between their bounds
     first, and of these the ones that violated most recently.
     """
-    g = problem.y - point.f
-    rise = np.where(point.beta < point.hi, g, -np.inf)
-    fall = np.where(point.beta > point.lo, g, np.inf)
-    quarter = max(1, min(size // 4, len(g) // 2))
-    most = np.argpartition(-rise, quarter - 1)[:quarter]
-    least = np.argpartition(fall, quarter - 1)[:quarter]
+    quarter = max(1, min(size // 4, len(entered) // 2))
+    most = np.argpartition(-slopes.rise, quarter - 1)[:quarter]
+    least = np.argpartition(slopes.fall, quarter - 1)[:quarter]
     new = np.union1d(most, least)
     old = np.setdiff1d(last, new, assume_unique=True)
     beta = point.beta[old]
@@ -168,4 +245,4 @@ def _next(problem, point: DualPoint, last, entered, size: int) -> tuple[np.ndarr
     old = old[np.lexsort((-entered[old], bound))][: max(0, size - len(new))]
     entered[new] = entered.max() + 1
     block = np.union1d(new, old)
-    return block[point.hi[block] > point.lo[block]], float(rise.max() - fall.min())
+    return block[point.hi[block] > point.lo[block]]
