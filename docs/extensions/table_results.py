@@ -72,8 +72,11 @@ def real_tables(found: Any) -> list[Table]:
     over = f"over {len(rows)} tables"
     return [
         Table(heads, [_over_tables(rows, way) for way in WAYS], over),
-        Table(("peer", "to the other: mean", *heads[3:]), [_apart(rows, *PEERS), _apart(rows, *PEERS[::-1])],
-              "the peers, each beside the other"),
+        Table(
+            ("peer", "to the other: mean", *heads[3:]),
+            [_apart(rows, *PEERS), _apart(rows, *PEERS[::-1])],
+            "the peers, each beside the other",
+        ),
         Table(each, [_line(r) for r in rows], title),
     ]
 
