@@ -18,7 +18,7 @@ body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:80rem;padding
 .wide{overflow-x:auto} summary{cursor:pointer;margin:1.5rem 0 .5rem;font-weight:600}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #ddd;vertical-align:top}
-td.n{white-space:nowrap} td:last-child{min-width:16rem} th{font-weight:600}
+td.n{white-space:nowrap} td:last-child{min-width:10rem} th{font-weight:600}
 tr.short td{background:#fff3e0}
 @media(prefers-color-scheme:dark){body{background:#111;color:#ddd}tr.short td{background:#3a2a10}
 th,td{border-color:#444}}
