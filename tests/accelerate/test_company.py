@@ -1,4 +1,4 @@
-"""The patch in company: clones, subclasses, searches in searches, threads, processes, old models."""
+"""The patch in company: clones, subclasses, nested searches, threads, processes, old models."""
 
 import copy
 import pickle
@@ -57,7 +57,9 @@ def test_a_subclass_keeps_what_is_its_own():
     assert repr(model) == "Halved(C=10.0)"
 
 
-@pytest.mark.parametrize("model", [LinearSVC(), SVC(kernel="linear"), LogisticRegression(max_iter=1000)])
+@pytest.mark.parametrize(
+    "model", [LinearSVC(), SVC(kernel="linear"), LogisticRegression(max_iter=1000)]
+)
 def test_models_fitted_before_the_patch_predict_and_are_fitted_again(model):
     data = pickle.dumps(model.fit(X, Y))
     accelerate.install(load="now")

@@ -67,7 +67,7 @@ def test_part_by_part(kind, routing):
 
 @pytest.mark.parametrize("kind", BOTH)
 def test_without_routing_other_metadata_are_refused(kind):
-    with pytest.raises(TypeError, match="unexpected heft.*enable_metadata_routing"):
+    with pytest.raises(TypeError, match=r"unexpected heft.*enable_metadata_routing"):
         kind(LinearSVM()).fit(X, Y, heft=WEIGHT)
 
 

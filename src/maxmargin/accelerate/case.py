@@ -21,7 +21,6 @@ from .loading import LOADING_SECONDS, worth_loading
 from .settings import GAP, SETTINGS
 from .warm import from_cold
 
-
 # How the record of a fit tells of an exception of ours, which the program never sees.
 STOPPED = "stopped with"
 
