@@ -64,9 +64,9 @@ def float_weights(
 
 
 def _moved_weights(W: Numbers, share: Decimal) -> Iterator[Numbers]:
-    """Weights of several classes, too, matter up to a shift of all, but for their length: where that
-    costs no more than a part of the gap, those of one class are made so small that they say what
-    rounding has lost of the others."""
+    """Weights of several classes, too, matter up to a shift of all, but for their length: where
+    that costs no more than a part of the gap, those of one class are made so small that they say
+    what rounding has lost of the others."""
     for own in W if len(W) > 1 else ():
         apart = W - own
         moved = apart + max(abs(apart).ravel()) * NEAR_ZERO
