@@ -64,9 +64,10 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
         )
     problem = pose(model, centred_features(points, np.arange(n)), codes, weight)
     solution, certificate, slacks, beta, b, *others = _solve(problem, points, monitor)
-    svm_joint.keep(model, problem, beta, slacks, b, _norm(problem, beta))
+    norm = others[1] if others else _norm(problem, beta)
+    svm_joint.keep(model, problem, beta, slacks, b, norm)
     if others:
-        kernel_two.keep_coefficients(model, *others)
+        kernel_two.keep_coefficients(model, others[0])
         model.support_kind_ = svm_joint.support_kinds(problem, beta, slacks[:, 0])[model.support_]
     note(model, solution, certificate)
     return settled(solution.ending, certificate, monitor.tol)
@@ -116,7 +117,8 @@ def _better(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor, 
 
 
 def _of_the_same_function(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor, best):
-    """The same with coefficients (n, k) that are not the multipliers, where these prove more."""
+    """The same with coefficients (n, k) that are not the multipliers, where these prove more, and
+    their ‖W‖²."""
     with many_digits():
         machine = machine_of_classes(problem, points, best[3], monitor)
         if machine is None:
@@ -134,7 +136,8 @@ def _of_the_same_function(problem: MulticlassProblem, points: KernelPoints, moni
         slacks[machine.rows, 0] = -np.inf
         np.maximum.at(slacks[:, 0], machine.rows, z)
         np.add.at(slacks[:, 1], machine.rows, np.maximum(z, 0.0))
-        return told, certificate, slacks, best[3], floats(given.b), floats(given.u)
+        norm = float((given.u * given.own.dot(given.u)).sum())
+        return told, certificate, slacks, best[3], floats(given.b), floats(given.u), norm
 
 
 def _exhausted(best):
@@ -185,7 +188,9 @@ def recertify(model, X, codes, weight) -> Certificate:
 
     known = [model.alpha_] if np.shape(model.alpha_) == (n, k) else []
     near = first_that_proves(*(partial(prove, beta) for beta in [*known, np.zeros((n, k))]))
-    if near.holds(model.tol) or not has_digits(points, k * n):
+    if near.holds(model.tol) or not kernel_two.has_other_coefficients(model):
+        return near
+    if not has_digits(points, k * n):
         return near
     with many_digits():
         machine = machine_of_classes(problem, points, np.zeros((n, k)), Monitor())

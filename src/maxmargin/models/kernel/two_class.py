@@ -74,9 +74,18 @@ def recertify(model, X, codes, weight) -> Certificate:
     return sharpened(model, problem, 0, near)
 
 
+def has_other_coefficients(model) -> bool:
+    """Whether the coefficients of a model, of whatever classes, are not its multipliers."""
+    alpha = model.alpha_[model.support_].reshape(len(model.support_), -1)
+    some = alpha > 0
+    return not np.array_equal(np.abs(model.dual_coef_.T)[some], alpha[some])
+
+
 def sharpened(model, problem: KernelProblem, q: int, near: Certificate) -> Certificate:
     """``near``, or the proof of the machine's own coefficients in many digits, if that is more."""
-    if near.holds(model.tol) or not has_digits(problem.rows, len(problem.y)):
+    if near.holds(model.tol) or not has_other_coefficients(model):
+        return near
+    if not has_digits(problem.rows, len(problem.y)):
         return near
     with many_digits():
         given = model._expansion.in_many_digits(problem.rows, [q], model.intercept_[[q]])
