@@ -4,10 +4,10 @@
 
 Ends with the problems or with the time, whichever is first.  Says at once which problem differs or
 fails, and in the end, kind by kind, how many problems and rows there were; how many problems are
-refused, in words, by the fit with all rows, and how many fail; how many labels are wrong, and how
-many only differ, by a score that is zero within its tolerance; in how many problems a score is
-further off than was told; for how many rows nothing is told.  Exits with 1 if anything is wrong or
-failed.
+refused, in words, by the fit with all rows or without one, and how many fail; how many labels are
+wrong, and how many only differ, by a score that is zero within its tolerance; in how many problems
+a score is further off than was told; for how many rows nothing is told.  Exits with 1 if anything
+is wrong or failed.
 """
 
 from __future__ import annotations
@@ -54,18 +54,34 @@ class Finding(NamedTuple):
 
 
 def check(case: Case) -> Finding | None:
-    """Fit with all rows, leave each out, and fit without each; None where there is no such fit."""
+    """Fit with all rows, leave each out, and fit without each; None where there is no such fit,
+    with all rows or without one, and that is told."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             fitted = clone(case.model).fit(case.X, case.y, case.weight)
         except (NotSeparableError, ValueError):
             return None
-        found = leave_one_out(fitted, case.X, case.y, case.weight)
+        try:
+            found = leave_one_out(fitted, case.X, case.y, case.weight)
+        except ValueError as refusal:
+            if "there is no fit" in str(refusal) and _some_fit_is_refused(fitted, case):
+                return None
+            raise
         model = fitted.plain() if hasattr(fitted, "plain") else fitted
         each = [_of_row(model, case, found, i) for i in range(len(case.y))]
     wrong, differ, beyond = zip(*each, strict=True)
     return Finding(sum(wrong), sum(differ), max(beyond), int(np.isinf(found.tolerance).sum()))
+
+
+def _some_fit_is_refused(model, case: Case) -> bool:
+    """Whether there is a row without which there is no model."""
+    for i in range(len(case.y)):
+        try:
+            _fitted_without(model, case, i)
+        except ValueError:
+            return True
+    return False
 
 
 def _of_row(model, case: Case, found, i: int) -> tuple[bool, bool, float]:

@@ -23,7 +23,7 @@ from maxmargin.core.rows.rows import as_rows
 from maxmargin.core.solve.left_out import refit
 
 from ..helpers import cloud
-from .loo_problems import Case
+from .loo_problems import Case, random_case
 from .loo_soak import check
 
 X, y = cloud(n=40, d=3, seed=3)
@@ -81,6 +81,15 @@ def test_few_rows_of_three_classes(model):
     assert found.beyond <= 0.0
 
 
+@pytest.mark.parametrize("seed", [71120, 71595, 72617], ids=["max", "pairs", "least squares"])
+def test_data_of_the_fit_are_known_through_rounding(seed):
+    """At C = 1e4 rounding of slacks is 2e-8 of the objective; a perfect fit has nothing else."""
+    found = check(random_case(seed))
+    assert found is not None
+    assert found.wrong == 0
+    assert found.beyond <= 0.0
+
+
 def test_what_is_told():
     found = leave_one_out(LinearSVM().fit(X, y), X, y)
     assert found.labels.shape == found.scores.shape == found.tolerance.shape == (40,)
@@ -112,6 +121,14 @@ def test_other_data_are_refused():
     for other in (LogisticRegression(), LeastSquaresClassifier(), FisherDiscriminant()):
         with pytest.raises(ValueError, match="not the data"):
             leave_one_out(clone(other).fit(X, y), X, flipped)
+
+
+def test_a_row_without_which_there_is_no_discriminant_is_named():
+    """Class 2 has spread by its last row alone."""
+    where = np.array([0.0, 2.8, 0.0, 0.0, 2.8, 0.0, 0.0, 2.8, 2.8])[:, None]
+    model = FisherDiscriminant().fit(where, [0, 1, 2] * 3)
+    with pytest.raises(ValueError, match=r"Without row 8 \(counted from 0\) there is no fit"):
+        leave_one_out(model, where, [0, 1, 2] * 3)
 
 
 def test_what_cannot_be_left_out_is_refused_in_words():

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from maxmargin import KernelSVM, LeastSquaresClassifier, LinearSVM, LogisticRegression
+from maxmargin import (
+    KernelSVM,
+    LeastSquaresClassifier,
+    LinearSVM,
+    LogisticRegression,
+    leave_one_out,
+)
 from maxmargin.models.calibration import slopes
+from maxmargin.models.calibration.kernel_one_step import kernel_one_step
+from maxmargin.models.calibration.long_steps import LONG_STEP
 from maxmargin.models.calibration.one_step import _curvature, _leverages, one_step
 from maxmargin.models.calibration.unseen import unseen_scores
 
@@ -147,3 +155,43 @@ def test_of_hinges_it_is_nearer_than_the_scores_of_the_fit(model, y):
 def test_the_kernel_way_agrees_with_the_other():
     linear, kernel = LinearSVM(tol=1e-9).fit(X, TWO), KernelSVM(kernel="linear").fit(X, TWO)
     np.testing.assert_allclose(by_one_step(linear, TWO), by_one_step(kernel, TWO), atol=1e-4)
+
+
+def rare_words(n=160, seed=5):
+    """Words as scaled columns: a row with a word that few have is long, and alone in it."""
+    rng = np.random.default_rng(seed)
+    often = 1.0 / np.arange(1, 41) ** 1.5
+    words = rng.choice(40, size=(n, 3), p=often / often.sum())
+    Z = (words[:, :, None] == np.arange(40)).reshape(n, -1).astype(float)
+    Z = Z[:, Z.any(axis=0)]
+    y = (Z @ rng.standard_normal(Z.shape[1]) + rng.standard_normal(n) > 0).astype(int)
+    return (Z - Z.mean(axis=0)) / Z.std(axis=0), y
+
+
+def test_steps_of_rows_that_nothing_else_holds_are_cut():
+    """One step moves some scores by 167 where 4 is true; the kinks in its way are seen."""
+    Z, y = rare_words()
+    model = LinearSVM(tol=1e-9).fit(Z, y)
+    f, sign, rows = model.decision_function(Z), np.where(y == 1, 1.0, -1.0), np.arange(len(y))
+    parts = slopes.hinge_slopes(f, sign, model.alpha_, np.ones(len(y)), 30)
+    norms = np.sum(Z**2, axis=1)
+
+    def stepped(parts):
+        return kernel_one_step(lambda a, b: Z[a] @ Z[b].T, norms, parts, True, rows)[:, 0]
+
+    exact = leave_one_out(model, Z, y).scores
+    far, cut = stepped(parts._replace(kinks=None)), stepped(parts)
+    short = np.abs(far - f) <= LONG_STEP
+    np.testing.assert_array_equal(cut[short], far[short])
+    assert np.abs(far - exact).max() > 100.0
+    assert np.abs(cut - exact).max() < 5.0
+
+
+def test_a_bias_that_no_row_holds_leaves_probabilities():
+    """All multipliers at their bounds: rows a little further off hold it."""
+    sign = np.repeat([-1.0, 1.0], 100)
+    Z = (sign * np.tile(np.linspace(-0.3, 1.0, 100), 2))[:, None]
+    model = LinearSVM(C=0.01, probability=True).fit(Z, sign)
+    assert not ((model.alpha_ > 1e-9) & (model.alpha_ < 0.01 - 1e-9)).any()
+    assert np.abs(model.calibration_.scores).max() < 2.0
+    assert model.calibration_.slope > 1.0

@@ -9,19 +9,17 @@ from sklearn.base import clone
 from ...core.solve.closed_form.left_out_fisher import leave_out_discriminant
 from ...core.solve.left_out.answer import LeftOutScores
 from ...core.solve.threads import one_blas_thread
-from .same_data import refuse_other_data
+from .same_data import check_closed_form
 
 # Rounding of a closed form, in units of the condition of its system.
 CONDITION_ROUNDING = 1e2 * np.finfo(float).eps
 # Of a model that is not proved to this nothing is known without a row either.
 PROVED_TOL = 1e-7
-# Coefficients recomputed from the data agree with the model's to this, relative to the largest.
-SAME_WEIGHTS_TOL = 1e-6
 
 
 def leave_out_least_squares(model, X, codes, weight) -> LeftOutScores:
     found = model._recertify(X, codes, weight)
-    _check_same(model, found.objective, model.certificate_.objective)
+    check_closed_form(model, found.objective, model.certificate_.objective, len(codes))
     y = model.classes_[codes]
     told = model.leave_one_out(X, y, _without_class_weight(model, codes, weight))
     assert told.scores is not None
@@ -41,7 +39,7 @@ def _without_class_weight(model, codes, weight) -> np.ndarray | None:
 
 def leave_out_fisher(model, X, codes, weight) -> LeftOutScores:
     found = model._recertify(X, codes, weight)
-    _check_same(model, found.criterion[0], model.certificate_.criterion[0])
+    check_closed_form(model, found.criterion[0], model.certificate_.criterion[0], len(codes))
     gamma = 1.0 if model.covariance == "none" else model.shrinkage or 0.0
     s = np.ones(len(codes)) if weight is None else weight
     k = len(model.classes_)
@@ -63,7 +61,10 @@ def leave_out_fisher(model, X, codes, weight) -> LeftOutScores:
 
 def _fitted_without(model, X, codes, weight, i: int):
     rest = np.arange(len(codes)) != i
-    fitted = clone(model).fit(X[rest], codes[rest], None if weight is None else weight[rest])
+    try:
+        fitted = clone(model).fit(X[rest], codes[rest], None if weight is None else weight[rest])
+    except ValueError as refusal:
+        raise ValueError(f"Without row {i} (counted from 0) there is no fit: {refusal}") from None
     return fitted.decision_function(X[[i]])[0]
 
 
@@ -74,8 +75,3 @@ def _closed(model, scores: np.ndarray) -> LeftOutScores:
         condition = np.inf
     way = np.full(len(scores), "closed form", dtype=object)
     return LeftOutScores(scores, CONDITION_ROUNDING * condition * size, way)
-
-
-def _check_same(model, here: float, there: float) -> None:
-    if not abs(here - there) <= SAME_WEIGHTS_TOL * max(abs(here), abs(there)):
-        refuse_other_data(model, f"the objective here is {here:.10g}, there {there:.10g}")

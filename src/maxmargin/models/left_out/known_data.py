@@ -13,10 +13,7 @@ from ...core.problem.problem import Problem
 from ...core.rows.one_pass import quick_scores
 from ..svm import two_class
 from ..validation import check_known, check_rows
-from .same_data import check_count, check_objective, refuse_other_data
-
-# A closed form's objective agrees to this with that of the fit.
-SAME_CLOSED_FORM_TOL = 1e-6
+from .same_data import check_closed_form, check_count, check_objective
 
 
 class KnownData(NamedTuple):
@@ -42,8 +39,7 @@ def data_of_fit(model: Any, X, y, sample_weight) -> KnownData:
         return KnownData(X, codes, weight)
     found = model._recertify(X, codes, weight)
     here, there = (getattr(each, "objective", None) or each.bound for each in (found, claim))
-    if not abs(here - there) <= SAME_CLOSED_FORM_TOL * max(abs(here), abs(there)):
-        refuse_other_data(model, f"the objective here is {here:.10g}, there {there:.10g}")
+    check_closed_form(model, here, there, len(codes))
     return KnownData(X, codes, weight)
 
 

@@ -11,6 +11,9 @@ import numpy as np
 # Objectives that agree this well are of the same data: sums over parts of a file or on a cluster
 # are added up in another order.
 SAME_OBJECTIVE_TOL = 1e-8
+# Objectives of closed forms agree to this; squares of residuals smaller than the second number are
+# rounding, whatever they add up to.
+SAME_CLOSED_FORM_TOL, RESIDUAL_ROUNDING = 1e-6, 1e-12
 
 
 def check_rows_of_each_class(codes, weight, classes, doing: str = "Leaving a row out") -> None:
@@ -26,11 +29,20 @@ def check_rows_of_each_class(codes, weight, classes, doing: str = "Leaving a row
 
 
 def check_objective(model, primal: float, rounding: float = 0.0) -> None:
-    """``primal``: the objective of the model's weights on the data given, or more by rounding."""
+    """``primal``: the objective of the model's weights on the data given, or more by rounding,
+    as the one claimed is: at a large C both are blurred by as much."""
     claimed = model.certificate_.primal
-    off = SAME_OBJECTIVE_TOL * max(abs(primal), abs(claimed)) + 2.0 * rounding
+    blur = 2.0 * (rounding + model.certificate_.rounding)
+    off = SAME_OBJECTIVE_TOL * max(abs(primal), abs(claimed)) + blur
     if not abs(primal - claimed) <= off:
         refuse_other_data(model, f"the objective here is {primal:.10g}, there {claimed:.10g}")
+
+
+def check_closed_form(model, here: float, there: float, n: int) -> None:
+    """The objective, or the criterion, of n rows here and at the fit."""
+    off = SAME_CLOSED_FORM_TOL * max(abs(here), abs(there)) + n * RESIDUAL_ROUNDING**2
+    if not abs(here - there) <= off:
+        refuse_other_data(model, f"the objective here is {here:.10g}, there {there:.10g}")
 
 
 def check_count(model, n: int, trained: int) -> None:

@@ -54,6 +54,7 @@ class LinearGram:
         self.mu = combine(problem.rows, np.full(n, 1.0 / n)) if problem.bias else np.zeros(d)
         q = sqnorms(problem.rows) - 2.0 * scores(problem.rows, self.mu) + float(self.mu @ self.mu)
         self.lengths = np.sqrt(np.maximum(q, 0.0))
+        self.width = d
 
     def points(self, index) -> np.ndarray:
         """y (x − μ)."""
@@ -120,7 +121,7 @@ class KernelGram:
         self.lengths = np.sqrt(np.maximum(K.diagonal(), 0.0))
         K *= problem.y[:, None]
         K *= problem.y
-        self.Q = K
+        self.Q, self.width = K, len(K)
 
     def points(self, index) -> np.ndarray:
         """Their products with all rows."""

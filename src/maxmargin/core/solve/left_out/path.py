@@ -34,8 +34,9 @@ MAX_DOUBLINGS = 2
 ON_MARGIN_SLACK = 1e-8
 # Rows on their margin are moved off it by about this much on the way, by lot, each attempt more.
 MARGIN_NUDGE, MARGIN_NUDGE_GROWTH = 1e-11, 4.0
-# Rows left out at a time.
-BATCH_ROWS = 128
+# Rows left out at a time: many, for a batch costs a millisecond whatever it has, but no more
+# numbers of near rows, or of a kernel, than are soon had.
+MIN_BATCH_ROWS, MAX_BATCH_ROWS, BATCH_VALUES = 128, 1024, 1 << 19
 # Rounding of a slack: it counts as gap where it meets a free multiplier.
 SLACK_ROUNDING = 16.0 * np.finfo(float).eps
 # A multiplier this near its bound, relative to the cap, is at the bound.
@@ -106,7 +107,9 @@ class Paths:
     def leave_out(self, rows: np.ndarray, pull: np.ndarray) -> Found:
         """Rows whose multipliers fall by ``pull``: their scores at the ends of their paths."""
         self.gram.prepare(self._table, self.order, self.again)
-        parts = [slice(k, k + BATCH_ROWS) for k in range(0, len(rows), BATCH_ROWS)]
+        values = max(len(self.near), self.gram.width)
+        size = max(MIN_BATCH_ROWS, min(MAX_BATCH_ROWS, BATCH_VALUES // values))
+        parts = [slice(k, k + size) for k in range(0, len(rows), size)]
         with one_blas_thread(), ThreadPoolExecutor(cpu_count()) as pool:
             found = list(pool.map(lambda part: self._leave_out(rows[part], pull[part]), parts))
         return Found(*(np.concatenate(each) for each in zip(*found, strict=True)))

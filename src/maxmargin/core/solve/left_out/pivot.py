@@ -25,6 +25,8 @@ RATE_ROUNDING = 1e-9
 PIVOT_ROUNDING = 1e-10
 # Events of one path, and rows exchanged at once, at most.
 MAX_EVENTS, MAX_EXCHANGED = 3000, 200
+# Loops run to whole vectors of so many numbers, with room behind the last: what is left over would
+# be done one by one, and of fifty rows that is a third of the work.
 LANES = 8
 # A system is solved if what is left is this share of its largest term; tried so often.
 SOLVED_ROUNDING, MAX_REFINEMENTS = 1e-14, 3
@@ -54,6 +56,7 @@ def follow_all(A, G, free, cap, alpha, z, edge, skip, pin, pull, slow, rank):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _padded(count):
+    """The next multiple of ``LANES``."""
     return (count + LANES - 1) // LANES * LANES
 
 
