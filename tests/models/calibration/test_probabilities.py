@@ -21,6 +21,7 @@ from maxmargin import (
     Perceptron,
 )
 from maxmargin.models.calibration import maps
+from maxmargin.models.calibration.unseen import by_folds
 
 X, Y = load_iris(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -155,6 +156,33 @@ def test_weights_are_worth_repetitions():
     one = LinearSVM(probability=True, C=0.1).fit(X, Y, sample_weight=weight)
     two = LinearSVM(probability=True, C=0.1).fit(X[twice], Y[twice])
     np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), atol=0.05)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(), LeastSquaresClassifier(alpha=1.0), FisherDiscriminant()],
+    ids=lambda model: type(model).__name__,
+)
+def test_weights_of_smooth_losses_are_repetitions(model):
+    times = np.arange(150) % 3 + 1
+    model.set_params(probability=True)
+    one = clone(model).fit(X, Y, sample_weight=times.astype(float)).predict_proba(X)
+    two = clone(model).fit(np.repeat(X, times, axis=0), np.repeat(Y, times)).predict_proba(X)
+    np.testing.assert_allclose(one, two, atol=1e-4)
+
+
+def test_rows_of_weight_zero_are_in_no_fold():
+    """Of class 2 two rows count: no fold is without both."""
+    weight = np.ones(150)
+    weight[np.flatnonzero(Y == 2)[2:]] = 0.0
+    model = LinearSVM(probability=True)
+    one = clone(model).fit(X, Y, sample_weight=weight)
+    two = clone(model).fit(X[weight > 0], Y[weight > 0])
+    assert one.calibration_.rows == two.calibration_.rows == 102
+    codes = np.searchsorted(one.classes_, Y)
+    some = np.flatnonzero(weight > 0)
+    folded = by_folds(one, X, codes, weight, some)
+    np.testing.assert_allclose(folded, by_folds(two, X[some], codes[some], None, np.arange(102)))
 
 
 def test_reductions_have_the_probabilities_of_their_parts():

@@ -2,8 +2,9 @@
 
 With one exemption, that of its own ``SVC``: what is left out is a row.  One step from the optimum
 leaves out one unit of a weight, which is one of its repetitions, and there the two agree; so they
-do for squares and logistic losses.  But a hinge shares a multiplier among repetitions in any way,
-and folds, which take the place of one step on so few rows, leave out a weight as a whole and
+do for squares, logistic losses and Fisher's discriminant.  But a hinge shares a multiplier among
+repetitions in any way, and folds, which take the place of one step on so few rows (of Fisher's
+discriminant where the spread without a row would be singular), leave out a weight as a whole and
 repetitions one by one.  To keep repetitions together would make them agree, and rows that are equal
 by chance, as in a table of categories, would be judged as if no such row had been seen.
 """

@@ -83,21 +83,29 @@ def unseen_scores(model, X, codes, weight, sample_weight) -> Unseen:
         found = step(model, X, codes, weight, some, units)
     if found is not None and np.isfinite(found).all():
         return Unseen(some, found, EXACT if step in (_least_squares, _fisher) else ONE_STEP)
-    return Unseen(some, by_folds(model, X, codes, sample_weight, some), FOLDED)
+    folded = by_folds(model, X, codes, sample_weight, some)
+    judged = np.isfinite(folded).all(axis=1)
+    return Unseen(some[judged], folded[judged], FOLDED)
 
 
 def by_folds(model, X, codes, sample_weight, some) -> np.ndarray:
-    """Every row judged by a fit to four fifths of the rows that it is not among."""
+    """Every row judged by a fit to four fifths of the rows that it is not among.
+
+    A row of weight 0 is in no fold: a class of such rows alone would have nothing to be fitted to.
+    Nor is one that is alone in its class: it has no scores (NaN).
+    """
     labels = model.classes_[codes]
     copy = _rough(model)
     machines = _width(model)
     scores = np.full((len(codes), machines), np.nan)
-    alone = np.bincount(codes)[codes] == 1  # always trained on
-    splits = stratified_folds(codes[~alone], FOLDS, 0) if (~alone).any() else []
-    places = np.flatnonzero(~alone)
+    there = np.ones(len(codes), dtype=bool) if sample_weight is None else sample_weight > 0
+    counts = np.bincount(codes[there], minlength=len(model.classes_))
+    alone = counts[codes] == 1  # always trained on
+    places = np.flatnonzero(there & ~alone)
+    splits = stratified_folds(codes[places], FOLDS, 0) if len(places) else []
     for _, test in splits:
         test = places[test]
-        train = np.setdiff1d(np.arange(len(codes)), test)
+        train = np.setdiff1d(np.flatnonzero(there), test)
         rows, y = _safe_split(copy, X, labels, train)
         judged, _ = _safe_split(copy, X, None, test, train)
         given = {} if sample_weight is None else {"sample_weight": sample_weight[train]}
@@ -314,7 +322,7 @@ def _fisher(model, X, codes, weight, some, units):
     with one_blas_thread():
         F, poor = leave_out_discriminant(
             dense.astype(np.float64, copy=False), codes, share, float(gamma),
-            model.threshold == "priors", k,
+            model.threshold == "priors", 1.0 if units is None else units,
         )  # fmt: skip
     if poor[some].any():
         return None

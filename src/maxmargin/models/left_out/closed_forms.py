@@ -50,7 +50,7 @@ def leave_out_fisher(model, X, codes, weight) -> LeftOutScores:
         with one_blas_thread():
             F, poor = leave_out_discriminant(
                 dense.astype(np.float64, copy=False), codes, s, float(gamma),
-                model.threshold == "priors", k,
+                model.threshold == "priors",
             )  # fmt: skip
     scores = F[:, 1] - F[:, 0] if k == 2 else F
     out = _closed(model, scores)

@@ -1,6 +1,7 @@
 """Fisher's discriminant without each row: means and the spread within classes, downdated.
 
-With masses N of all rows and N_c of row i's class, u = x_i − m_c and s its weight, leaving i out
+With masses N of all rows and N_c of row i's class, u = x_i − m_c and s its weight, or what of it
+is left out,
 
     m_c′ = m_c − s u/(N_c − s),      S′ = N/(N − s) S − s N_c/((N_c − s)(N − s)) u uᵀ
 
@@ -22,10 +23,14 @@ MIN_SHARE = 1e-9
 
 
 def leave_out_discriminant(
-    X: np.ndarray, codes, s, gamma: float, with_priors: bool, k: int
+    X: np.ndarray, codes, s, gamma: float, with_priors: bool, units=1.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores (n, k) of every row without itself, and which rows have no stable downdate."""
+    """Scores (n, k) of every row without itself, and which rows have no stable downdate.
+
+    A row of weight two is two rows, of which one is left out: ``units`` says how many.
+    """
     n, d = X.shape
+    k, gone = int(codes.max()) + 1, s / units
     masses = np.bincount(codes, s, k)
     means = np.array([np.average(X[codes == c], axis=0, weights=s[codes == c]) for c in range(k)])
     U = X - means[codes]
@@ -37,7 +42,7 @@ def leave_out_discriminant(
     size = max(1, CHUNK_VALUES // (d * k))
     for start in range(0, n, size):
         part = slice(start, start + size)
-        out[part], unstable[part] = _scores(U[part] @ V, codes[part], s[part], known)
+        out[part], unstable[part] = _scores(U[part] @ V, codes[part], gone[part], known)
     return out, unstable
 
 
