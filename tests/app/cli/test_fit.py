@@ -261,7 +261,7 @@ def test_missing_values(maxmargin, tmp_path):
     data.write_text("x,colour,y\n" + "\n".join(rows) + "\n")
     fill = maxmargin.json("fit", data, "-t", "y", "--C", 1)
     assert fill["rows"] == 59
-    assert any("1 rows without a label" in note for note in fill["notes"])
+    assert any("1 row without a label" in note for note in fill["notes"])
     assert any(
         note.startswith("x: 1 missing values, filled with the mean") for note in fill["notes"]
     )
