@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_softmax
 
 from maxmargin import LogisticRegression
-from maxmargin.core.problem.exponential import exponentials
+from maxmargin.core.rows.exponential import exponentials
 from maxmargin.core.problem.losses import Logistic
 from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.rows.rows import DenseRows

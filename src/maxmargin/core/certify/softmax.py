@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..problem.exponential import exponentials
+from ..rows.exponential import exponentials
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..rows.class_products import class_combine, score_chunks

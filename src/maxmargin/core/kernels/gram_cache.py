@@ -15,7 +15,7 @@ from .kernel_block import KernelPoints, values
 MIN_CACHED_ROWS = 64
 # Stored values per row up to which rows of K are recomputed rather than kept, if C k(x, x) is at
 # most this, or if less than this share of all rows could be kept.
-MAX_RECOMPUTED_VALUES, MAX_RECOMPUTED_STIFFNESS, MIN_CACHED_SHARE = 40, 3.0, 0.25
+MAX_RECOMPUTED_VALUES, MAX_RECOMPUTED_STIFFNESS, MIN_CACHED_SHARE = 40, 3.0, 0.5
 
 
 class GramCache:

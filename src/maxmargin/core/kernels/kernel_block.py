@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 from scipy import sparse
 
+from ..rows.exponential import exponentials
 from ..rows.rows import SparseRows, as_rows, sqnorms
 from .kernels import Kernel, direct_values, squares
 
@@ -30,7 +31,7 @@ MAX_PREPARED_VALUES = 2_000_000
 # Few rows that meet a tile together.
 DENSE_BATCH_ROWS = 512
 # Values of the few rows, transposed, that stay in the cache while sparse rows gather from them.
-GATHERED_VALUES = 1 << 20
+GATHERED_VALUES = 1 << 17
 # Share of values other than zero up to which dense rows are read as sparse ones.
 MAX_SPARSE_DENSITY = 0.35
 # Rows looked at to tell.
@@ -124,7 +125,7 @@ class KernelPoints:
         """How many rows to ask for at a time."""
         if self.csr is None:
             return DENSE_BATCH_ROWS
-        return int(np.clip(GATHERED_VALUES // max(1, self.X.shape[1]), 16, 256))
+        return int(np.clip(GATHERED_VALUES // max(1, self.X.shape[1]) // 32 * 32, 32, 256))
 
     def few(self, index, dtype) -> Few:
         """Some of these rows, to be met by others under the same kernel and centre."""
@@ -191,13 +192,21 @@ def _dense(X) -> np.ndarray:
 def _shaped(kernel: Kernel, V: np.ndarray) -> np.ndarray:
     """What the kernel makes of its inner products, in place."""
     if kernel.name == "rbf":
-        return np.exp(V, out=V)
+        return _decayed(V)
     if kernel.name == "poly" and kernel.degree > 1:
         base = V.copy()
         for bit in bin(kernel.degree)[3:]:
             V *= V
             if bit == "1":
                 V *= base
+    return V
+
+
+def _decayed(V: np.ndarray) -> np.ndarray:
+    """e^V in place; float32 by a loop of our own, which takes less than half of numpy's time."""
+    if V.dtype != np.float32 or not V.flags.c_contiguous:
+        return np.exp(V, out=V)
+    exponentials(V.reshape(-1))
     return V
 
 

@@ -26,9 +26,9 @@ from ..working_set import WorkingSet, search_in_rounds
 from .pair_steps import Pairs, pair_steps
 
 # Rows in a block: at least, at most, and as a share of the multipliers between their bounds.
-MIN_BLOCK_ROWS, MAX_BLOCK_ROWS, BLOCK_SHARE_OF_FREE = 512, 4096, 1.0
-# A block is solved to this share of its violation; slopes are float32, as K is, where their rounding
-# is less than this share of that.
+MIN_BLOCK_ROWS, MAX_BLOCK_ROWS, BLOCK_SHARE_OF_FREE = 512, 3072, 1.0
+# A block is solved to this share of its violation; slopes are float32, as K is, where their
+# rounding is less than this share of that.
 BLOCK_TOL_SHARE, MAX_SLOPE_ROUNDING = 0.1, 1e-3
 MAX_BLOCK_STEPS = 100_000
 # Rows are left out where no more than this share stays.
@@ -104,7 +104,7 @@ def descend_shrinking(
     point: DualPoint,
     tol: float,
 ) -> Ending:
-    """As ``descend``, with rows left out: f of these is no longer theirs, and cache may be used up."""
+    """As ``descend``, but rows are left out: their f is out of date, and the cache is used up."""
     blocks = _Shrinking(problem, monitor, cache, point, tol)
     ending = ended(lambda: search_in_rounds(blocks, sys.maxsize))
     point.put(blocks.point, blocks.rows)

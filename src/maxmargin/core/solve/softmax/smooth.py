@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from scipy.special import entr
 
-from ...problem.exponential import exponentials
+from ...rows.exponential import exponentials
 from ...problem.multiclass import MulticlassProblem
 from ...problem.problem import Problem
 from .hessian_models import MIN_MODEL_ROWS, Kronecker, Model, Sampled, Whole
