@@ -21,6 +21,7 @@ from ...core.solve.softmax.form import LOGISTIC_SOLVERS, certify_logistic, solve
 from ...core.solve.softmax.path_state import PathState
 from ...core.types import ArrayLike, MatrixLike
 from ..calibration.mixin import Calibrated
+from ..callbacks import WatchedFit, telling, watched
 from ..certified import Certified
 from ..device.tensors import as_numpy, is_tensor, labels_of, log_probabilities, wants_device
 from ..fitting import linear_scores, make_monitor, note, warn_unless_reached
@@ -42,7 +43,13 @@ from .multinomial_likelihood import certify_classes, maximise_classes
 
 
 class LogisticRegression(
-    Calibrated, ForgettingMixin, SparseWeights, Certified, ClassifierMixin, BaseEstimator
+    Calibrated,
+    ForgettingMixin,
+    SparseWeights,
+    Certified,
+    WatchedFit,
+    ClassifierMixin,
+    BaseEstimator,
 ):
     """Logistic regression with free biases, solved exactly, with a certificate.
 
@@ -139,6 +146,7 @@ class LogisticRegression(
         self.probability = probability
         self.verbose = verbose
 
+    @watched
     def fit(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to training points X (n, d), dense or sparse, or a tensor, and labels y of any kind.
 
@@ -164,7 +172,7 @@ class LogisticRegression(
         if self._unpenalised():
             return self._fit_unpenalised(X, classes, codes, weight)
         with all_or_nothing(self):
-            monitor = make_monitor(self)
+            monitor = telling(make_monitor(self), self)
             one_of("solver", self.solver, ["auto", *LOGISTIC_SOLVERS])
             problem = self._problem(X, codes, weight, len(classes))
             start = self._start(problem) if self.warm_start else None
