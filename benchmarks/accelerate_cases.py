@@ -42,8 +42,12 @@ class Case:
     y: np.ndarray
 
 
-def cases(folder: Path | None) -> Iterator[Case]:
+def cases(folder: Path | None, only: str = "") -> Iterator[Case]:
+    """Those whose name contains ``only``; data that none of them needs are not read."""
     for name, (read, models) in (MADE | (REAL if folder else {})).items():
+        models = tuple(model for model in models if only in f"{name}: {describe(model)}")
+        if not models:
+            continue
         try:
             X, y = read(folder)
         except (FileNotFoundError, NotADirectoryError) as missing:

@@ -1,7 +1,7 @@
 """scikit-learn's callbacks (1.9 and later): they are told when a fit begins, steps and ends.
 
-A step is a pair of bounds, as in ``history_``; a callback that asks for a stop ends the fit with the
-best model so far, its gap and a warning, as Ctrl-C does.
+A step is a pair of bounds, as in ``history_``; a callback that asks for a stop ends the fit with
+the best model so far, its gap and a warning, as Ctrl-C does.
 """
 
 from __future__ import annotations

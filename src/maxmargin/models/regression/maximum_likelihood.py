@@ -14,6 +14,7 @@ another, the weights of least norm in these units.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -146,21 +147,33 @@ def _objective(columns: Columns, m: np.ndarray) -> float:
 
 
 def _newton(columns: Columns) -> tuple[np.ndarray, int]:
-    """Damped Newton steps until nothing but rounding is left, or the margins run away."""
     Z, s = columns.Z, columns.s
-    v = np.zeros(Z.shape[1])
-    m = Z @ v
-    value = _objective(columns, m)
-    for count in range(1, MAX_NEWTON_STEPS + 1):
+
+    def step_at(m: np.ndarray) -> tuple[np.ndarray, float]:
         p = expit(-m)
         slope = Z.T @ (s * p)
         step = pseudo_solve(Z.T @ ((s * p * (1.0 - p))[:, None] * Z), slope)
-        decrement = float(slope @ step)
+        return step, float(slope @ step)
+
+    return damped_newton(Z, np.zeros(Z.shape[1]), lambda m: _objective(columns, m), step_at)
+
+
+def damped_newton(
+    Z: np.ndarray, v: np.ndarray, objective: Callable, step_at: Callable
+) -> tuple[np.ndarray, int]:
+    """Newton steps until nothing but rounding is left, or the scores Zv run away.
+
+    ``step_at(Zv)`` is the step and its decrement, what it promises to gain twice.
+    """
+    m = Z @ v
+    value = objective(m)
+    for count in range(1, MAX_NEWTON_STEPS + 1):
+        step, decrement = step_at(m)
         if not decrement > DECREMENT_TOL * max(value, np.finfo(float).tiny):
             return v + step, count  # the last step is all rounding, and squares what is left
         ahead, length = Z @ step, 1.0
         for _ in range(MAX_HALVINGS):
-            trial = _objective(columns, m + length * ahead)
+            trial = objective(m + length * ahead)
             if trial < value - 1e-4 * length * decrement:
                 break
             length *= 0.5

@@ -20,10 +20,7 @@ from scipy.special import entr, logsumexp, softmax
 
 from ...core.certify.certificate import Certificate
 from .maximum_likelihood import (
-    DECREMENT_TOL,
     MAX_DIRECTION,
-    MAX_HALVINGS,
-    MAX_NEWTON_STEPS,
     MIN_DOUBT,
     SUM_ROUNDINGS,
     ZERO_MARGIN,
@@ -31,6 +28,7 @@ from .maximum_likelihood import (
     Likelihood,
     SeparatedError,
     SeparatingDirection,
+    damped_newton,
     pseudo_solve,
 )
 
@@ -84,28 +82,16 @@ def _objective(columns: ClassColumns, F: np.ndarray) -> float:
 
 
 def _newton(columns: ClassColumns) -> tuple[np.ndarray, int]:
-    """Damped Newton steps until nothing but rounding is left, or the scores run away."""
     Z, s = columns.Z, columns.s
-    V = np.zeros((Z.shape[1], columns.E.shape[1]))
-    F = Z @ V
-    value = _objective(columns, F)
-    for count in range(1, MAX_NEWTON_STEPS + 1):
+
+    def step_at(F: np.ndarray) -> tuple[np.ndarray, float]:
         P = softmax(F, axis=1)
         slope = Z.T @ (s[:, None] * (columns.E - P))
         step = _newton_step(columns, P, slope)
-        decrement = float((slope * step).sum())
-        if not decrement > DECREMENT_TOL * max(value, np.finfo(float).tiny):
-            return V + step, count  # the last step is all rounding, and squares what is left
-        ahead, length = Z @ step, 1.0
-        for _ in range(MAX_HALVINGS):
-            trial = _objective(columns, F + length * ahead)
-            if trial < value - 1e-4 * length * decrement:
-                break
-            length *= 0.5
-        else:
-            return V, count
-        V, F, value = V + length * step, F + length * ahead, trial
-    return V, MAX_NEWTON_STEPS
+        return step, float((slope * step).sum())
+
+    start = np.zeros((Z.shape[1], columns.E.shape[1]))
+    return damped_newton(Z, start, lambda F: _objective(columns, F), step_at)
 
 
 def _newton_step(columns: ClassColumns, P: np.ndarray, slope: np.ndarray) -> np.ndarray:

@@ -47,6 +47,9 @@ solver, random_state, device, verbose :
     cv_results_ : dict
         As in ``GridSearchCV``, with ``max_relative_gap``: the worst certified gap of any fold.
     best_index_, best_score_, n_splits_
+    coefs_paths_ : (n_splits, n_Cs, rows of ``coef_``, d + 1)
+        Weights and biases of every fit; NaN for classes that a fold lacks.  Not kept where these
+        are more than ten million numbers.
     coef_, intercept_, certificate_, … :
         All of ``LinearSVM``, of the final fit.
 

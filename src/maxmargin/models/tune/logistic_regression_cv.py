@@ -36,7 +36,7 @@ class LogisticRegressionCV(CSearch, LogisticRegression):  # type: ignore[overrid
 
     Attributes
     ----------
-    C_, Cs_, scores_, cv_results_, best_index_, best_score_, n_splits_ :
+    C_, Cs_, scores_, cv_results_, best_index_, best_score_, n_splits_, coefs_paths_ :
         As in ``LinearSVMCV``.  Where fits ended at an estimate, ``max_relative_gap`` of
         ``cv_results_`` is the gap by the solver's own sums; it may be a thousand times the error.
     coef_, intercept_, certificate_, … :
