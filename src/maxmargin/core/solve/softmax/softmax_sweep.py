@@ -20,8 +20,8 @@ import math
 import numpy as np
 from numba import njit
 
-from ...problem.exponential import exponentials
 from ...rows.class_products import class_nudge, class_scores
+from ...rows.exponential import exponentials
 from ...rows.rows import prefetch
 
 # What a step needs to know of its row.
