@@ -72,7 +72,7 @@ def test_what_float64_cannot_say_is_told():
 
 def test_a_machine_whose_multipliers_float64_cannot_say_has_other_coefficients(tmp_path):
     X, y = overlapping()
-    model = KernelSVM(100.0, kernel="linear", tol=1e-9, max_seconds=60.0).fit(X, y)
+    model = KernelSVM(100.0, kernel="linear", tol=1e-9).fit(X, y)
     assert model.certificate_.holds(1e-9)
     assert np.abs(model.dual_coef_).max() < 1e-50 < model.alpha_.max()
     assert verify(model, X, y).holds(1e-9)
@@ -102,7 +102,7 @@ WITH_OTHER_COEFFICIENTS = [
 @pytest.mark.parametrize(("number", "family"), WITH_OTHER_COEFFICIENTS)
 def test_machines_with_other_coefficients_are_true_in_exact_arithmetic(number, family, tmp_path):
     posed = problem(9100, number, family)
-    posed.params["max_seconds"] = 60.0
+    del posed.params["max_seconds"]  # machines differ, and some kernels are compiled first
     model, tol = posed.fit(), posed.params["tol"]
     assert model.certificate_.holds(tol)
     assert verify(model, posed.data(), posed.targets()).holds(tol)
