@@ -40,8 +40,9 @@ def calibrate(estimator: Any, data: PartsData) -> None:
     """What ``probability=True`` asks for, after a fit to all rows of ``data``."""
     X, codes, weight = sample = uniform_sample(data, seed=0)
     for_fits = None if isinstance(estimator, Perceptron) else weight * (data.n / len(codes))
-    some = np.flatnonzero(np.bincount(codes)[codes] > 1)
-    scores = by_folds(_judges(estimator), X, codes, for_fits, some)
+    scores = by_folds(_judges(estimator), X, codes, for_fits, np.arange(len(codes)))
+    some = np.flatnonzero(np.isfinite(scores).all(axis=1))  # not alone, and of some weight
+    scores = scores[some]
     S, predicted = estimator._interpreted(scores)
     error = counted(predicted != codes[some], FOLDED)
     share = _row_weights(estimator, data, sample)[some] if data.weighed else None
