@@ -53,8 +53,7 @@ def kernel_one_step(
             slope, curvature = parts.of_one(rows)
             rest = np.maximum(1.0 - curvature[:, 0, 0] * A, np.finfo(float).eps)
             step = (A / rest * slope[:, 0])[:, None]
-            if parts.kinks is not None:
-                cut(step, slope, parts, KernelDirections(kernel, norms, curved, factors), rows)
+            cut(step, slope, parts, KernelDirections(kernel, norms, curved, factors), rows)
             out[block] += step
     return out
 

@@ -37,14 +37,15 @@ def one_step(X, parts: Slopes, ridge: float, bias: bool, some: np.ndarray) -> np
         slope, curvature = parts.of_one(some[moving])
         leverage = _leverages(A[some[moving]], H)
         step = _moved(slope, curvature, leverage)
-        if parts.kinks is not None:
-            cut(step, slope, parts, LinearDirections(A, H, ridge, bias), some[moving])
+        cut(step, slope, parts, LinearDirections(A, H, ridge, bias), some[moving])
         out[moving] += step
         return out
 
 
 def cut(step, slope, parts: Slopes, directions, rows: np.ndarray) -> None:
-    """Steps that are long, in place."""
+    """Steps of hinges that are long, in place."""
+    if parts.kinks is None:
+        return
     long = np.flatnonzero(np.abs(step[:, 0]) > LONG_STEP)
     if len(long):
         moved, norms = directions(rows[long])
