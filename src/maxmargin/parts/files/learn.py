@@ -241,10 +241,10 @@ class LevelColumn:
             return f"it has one value only, {found[0][0]!r}" if found else "it is empty"
         much = len(found) > MIN_NAME_LEVELS and len(found) > rows / 2
         if self.too_many or (much and self.name not in choices.category):
-            numbers = self.nearly
-            if numbers is not None and numbers.mark == self.mark:
-                self.as_numbers, self.missing = numbers, numbers.missing
-                return numbers.learned(choices, rows)
+            nearly = self.nearly
+            if nearly is not None and nearly.mark == self.mark:
+                self.as_numbers, self.missing = nearly, nearly.missing
+                return nearly.learned(choices, rows)
             more = "more than " if self.too_many else ""
             said = f"it has {more}{len(found)} different values in {rows} rows"
             found = self._repeated(rows)
