@@ -75,7 +75,11 @@ def made() -> Iterator[Case]:
     X, y = dense(200_000, 20, scale=3)
     yield Case("dense 200k×20, scales 1e-3…1e3", X, y, 1.0, 1e-6, 1e-1, bar=0.05)
     X, y = dense(2_000, 20)
-    yield Case("dense 2k×20", X, y, 1.0, ours_tol=1e-6, slow_peers=True)
+    yield Case("dense 2k×20", X, y, 1.0, slow_peers=True)
+    for n, d in ((10_000, 1_000), (20_000, 2_000)):
+        X, y = dense(n, d)
+        for loss in ("hinge", "squared_hinge"):
+            yield Case(f"dense {n // 1000}k×{d:,}, {loss.replace('_', ' ')}", X, y, 1.0, loss=loss)
     X, y = textlike(20_000, 50_000)
     yield Case("text-like 20k×50k", X, y, 1.0, bar=0.4)
     X, y = binary_sparse()

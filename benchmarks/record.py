@@ -45,8 +45,9 @@ def about() -> dict[str, str]:
     }
 
 
-def write(results: Any, path: Path) -> Path:
-    """Write results and what they are about; returns where they are."""
+def write(results: Any, path: Path, note: str = "") -> Path:
+    """Write results, what they are about, and a note if there is one; returns where they are."""
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(about() | {"results": results}, indent=1, default=float) + "\n")
+    whole = about() | ({"note": note} if note else {}) | {"results": results}
+    path.write_text(json.dumps(whole, indent=1, default=float) + "\n")
     return path

@@ -53,3 +53,16 @@ def test_free_points_end_independent_and_w_stays(seed, shape):
     if not (found == alpha).all():
         A = np.column_stack([X, np.ones(len(X))])[free]
         assert np.linalg.matrix_rank(A) == len(A)
+
+
+def test_a_rough_answer_to_many_values_is_not_made_exact():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 20))
+    y = np.where(X @ rng.standard_normal(20) + 2 * rng.standard_normal(1000) > 0, 1, -1)
+    rough, exact = LinearSVM(tol=1e-3).fit(X, y), LinearSVM(tol=1e-6).fit(X, y)
+    assert rough.solver_ == exact.solver_ == "tiny"
+    assert rough.certificate_.holds(1e-3)
+    assert exact.certificate_.relative_gap < 1e-11
+    assert rough.n_iter_ < 0.7 * exact.n_iter_
+    few = LinearSVM(tol=1e-3).fit(X[:300], y[:300])
+    assert few.certificate_.relative_gap < 1e-11

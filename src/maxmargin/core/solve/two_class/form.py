@@ -166,7 +166,9 @@ def finish(problem: Problem, point: Point, tol: float) -> Proved:
         w, b, f = np.zeros_like(w), 0.0, np.zeros_like(f)
     if not np.isfinite(alpha).all():
         alpha = np.zeros_like(alpha)
-    alpha = vertex(problem, repair(problem, alpha))
+    alpha = repair(problem, alpha)
+    if not tiny_solver.is_rough(problem, tol):
+        alpha = vertex(problem, alpha)
     if problem.hard:
         w, b, alpha = _unit_margin(problem, w, b, alpha, f)
         f = scores(problem.rows, w)

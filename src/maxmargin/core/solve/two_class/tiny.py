@@ -29,11 +29,20 @@ KAPPA_GROWTH = 15.0
 BIAS_CURVATURE_SHARE = 1e-2
 # Relative gap below which float64 sums of this size cannot see an improvement.
 IMPROVEMENT_ROUNDING = 1e-15
+# Values up to which exactness costs microseconds; beyond, a gap this large is not closed further
+# than to a share of it.
+MAX_EXACT_VALUES, MIN_ROUGH_TOL, ROUGH_TOL_SHARE = 10_000, 1e-4, 0.1
 
 
 def fits(problem: Problem) -> bool:
     n, d = problem.shape
     return d <= MAX_TINY_COLUMNS and n * d <= MAX_TINY_VALUES
+
+
+def is_rough(problem: Problem, tol: float) -> bool:
+    """Whether an exact answer would cost more than the one asked for, to be felt."""
+    n, d = problem.shape
+    return tol >= MIN_ROUGH_TOL and n * d > MAX_EXACT_VALUES
 
 
 @serves(Hinge, SquaredHinge)
@@ -50,7 +59,9 @@ def tiny(problem: Problem, monitor: Monitor, start: Point | None = None) -> tupl
     if problem.bias:
         D[d] = 0.0
     squared = not boxed(problem.loss)
-    w, alpha, primal, dual, steps = _solve(Z, problem.y, problem.c, D, squared)
+    rough = is_rough(problem, monitor.tol)
+    enough = ROUGH_TOL_SHARE * monitor.tol if rough else IMPROVEMENT_ROUNDING
+    w, alpha, primal, dual, steps = _solve(Z, problem.y, problem.c, D, squared, enough)
     monitor.n_iter += steps
     b = float(w[d] - mu @ w[:d]) if problem.bias else 0.0
     reached = monitor.record(primal, dual)
@@ -59,8 +70,8 @@ def tiny(problem: Problem, monitor: Monitor, start: Point | None = None) -> tupl
 
 @plain_at_first
 @njit(cache=True, nogil=True)
-def _solve(Z, y, c, D, squared):
-    """Outer loop.  Returns w̃, the multipliers, primal and dual, and Newton steps taken."""
+def _solve(Z, y, c, D, squared, enough):
+    """Outer loop, to a relative gap that is ``enough``.  Returns w̃, the multipliers, primal and dual, and Newton steps taken."""
     n, width = Z.shape
     w, z = np.zeros(width), np.ones(n)
     a, a_hat = np.zeros(n), np.zeros(n)
@@ -86,7 +97,9 @@ def _solve(Z, y, c, D, squared):
         if dual >= best_dual - IMPROVEMENT_ROUNDING * abs(dual):
             best_dual, best_a = dual, a_hat.copy()
         idle = 0 if improved else idle + 1
-        closed = best_primal - best_dual <= IMPROVEMENT_ROUNDING * abs(best_primal)
+        closed = best_primal - best_dual <= enough * abs(best_primal)
+        if closed and enough > IMPROVEMENT_ROUNDING:
+            break
         if polished or (squared and (closed or precision <= 1e-12)):
             break
         growth = 1.0 if squared else KAPPA_GROWTH
