@@ -5,7 +5,8 @@
 
 x̃ = (x − mean, 1); D = 1, and for the bias 0; without one x̃ = x.  Python and BLAS cost
 more than the arithmetic here, so everything, the Cholesky factor included, is a
-plain loop.  It runs on until float64 has no more to give: exactness costs microseconds.
+plain loop.  It runs on until float64 has no more to give: exactness costs microseconds, but on
+tens of thousands of values, where a rough answer may be asked for.
 """
 
 from __future__ import annotations
@@ -71,7 +72,10 @@ def tiny(problem: Problem, monitor: Monitor, start: Point | None = None) -> tupl
 @plain_at_first
 @njit(cache=True, nogil=True)
 def _solve(Z, y, c, D, squared, enough):
-    """Outer loop, to a relative gap that is ``enough``.  Returns w̃, the multipliers, primal and dual, and Newton steps taken."""
+    """Outer loop, to a relative gap that is ``enough``.
+
+    Returns w̃, the multipliers, primal and dual, and Newton steps taken.
+    """
     n, width = Z.shape
     w, z = np.zeros(width), np.ones(n)
     a, a_hat = np.zeros(n), np.zeros(n)
