@@ -11,6 +11,7 @@ from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.rows.rows import DenseRows
 from maxmargin.core.solve.contract import Monitor
 from maxmargin.core.solve.softmax import form
+from maxmargin.core.solve.softmax.form import choose, solve_logistic
 from maxmargin.core.solve.softmax.hessian_models import Sampled
 from maxmargin.core.solve.softmax.products import far_mean
 from maxmargin.core.solve.softmax.smooth import LogisticLoss, SoftmaxLoss
@@ -161,8 +162,10 @@ def test_dense_rows_of_many_classes_descend_where_they_share_few_directions():
     rng = np.random.default_rng(0)
     y, X = np.arange(3000) % 60, rng.standard_normal((3000, 100), dtype=np.float32)
     problem = softmax_problem(X / 10, y, 0.5)
-    assert form.choose(problem)[0] == "descent"
-    assert form.choose(problem, known=True)[0] == "newton"
+    assert choose(problem)[0] == "descent"
+    assert choose(problem, fresh=False)[0] == "newton"
+    names = [solve_logistic(problem, Monitor(tol=tol)).solver for tol in (1e-4, 1e-9)]
+    assert names == ["descent", "newton"]
     for other in (
         softmax_problem(X, y, 5.0),  # large C
         softmax_problem(X / 10 + 3 * rng.standard_normal((3000, 1)), y, 0.5),  # one direction
@@ -170,7 +173,7 @@ def test_dense_rows_of_many_classes_descend_where_they_share_few_directions():
         softmax_problem(X / 10 * (rng.random(X.shape) < 0.1), y, 0.5),  # mostly zeros
         softmax_problem(X / 10, y % 10, 0.5),  # few classes
     ):
-        assert form.choose(other)[0] == "newton"
+        assert choose(other)[0] == "newton"
 
 
 def test_columns_that_are_rarely_not_zero_are_not_far_from_the_origin():

@@ -43,6 +43,8 @@ MAX_NEWTON_COLUMNS = 2000
 # nine were below 16, where descent took 0.3 to 1.1 times the quasi-Newton steps' time, one 1.4;
 # above, it took 0.5 to 9 times as long.
 MIN_DESCENT_CLASSES, MAX_STIFFNESS = 50, 16.0
+# A gap that weights in float32 reach as soon as others; 1e-10 takes half as long again.
+MIN_DESCENT_TOL = 1e-8
 # Rows and power steps that tell the stiffness.
 STIFFNESS_ROWS, STIFFNESS_STEPS = 4096, 6
 # How often a solver goes on more strictly.
@@ -59,12 +61,15 @@ PART_TOL, MAX_PART_STEPS = 1e-2, 8
 Weights = tuple[np.ndarray, np.ndarray]
 
 
-def choose(problem: Problem | MulticlassProblem, known: bool = False) -> tuple[str, str]:
-    """The solver's name and the reason for it; ``known``: a fit with another C left something."""
+def choose(problem: Problem | MulticlassProblem, fresh: bool = True) -> tuple[str, str]:
+    """The solver's name and the reason for it.
+
+    ``fresh``: no fit with another C has left a model, and no more is asked for than float32 gives.
+    """
     _, d = problem.shape
     if isinstance(problem, Problem):
         return "newton", f"two classes, {d} columns: few steps of a quasi-Newton method"
-    if not known and _is_loose(problem):
+    if fresh and _is_loose(problem):
         return "descent", f"{problem.k} classes that share few directions: coordinate descent"
     if isinstance(problem.rows, DenseRows):
         return "newton", f"dense rows with {d} columns: a model of the Hessian is cheap"
@@ -102,11 +107,13 @@ class SmoothForm(Form):
     """Logistic losses, of two classes or more; what a fit with another C has left in ``memory``."""
 
     memory: PathState
+    tol: float = 0.0
     solvers: Mapping[str, Callable] = field(default_factory=lambda: LOGISTIC_SOLVERS)
     encores: int = MAX_CONTINUATIONS
 
     def plan(self, problem) -> tuple[str, str]:
-        return choose(problem, self.memory.known is not None or self.memory.estimate > 0.0)
+        alone = self.memory.known is None and self.memory.estimate == 0.0
+        return choose(problem, alone and self.tol >= MIN_DESCENT_TOL)
 
     def finish(self, problem, point: ClassWeights, tol: float) -> Proved:
         return finish(problem, *point, tol)
@@ -128,7 +135,7 @@ class SmoothForm(Form):
 
     def elsewhere(self) -> SmoothForm:
         """What is remembered is of these rows."""
-        return SmoothForm(PathState())
+        return SmoothForm(PathState(), self.tol)
 
 
 def _descent(problem, monitor: Monitor, start):
@@ -158,7 +165,7 @@ def solve_logistic(
     """
     memory = PathState() if memory is None else memory
     monitor.estimate = memory.estimate
-    return solved(SmoothForm(memory), problem, monitor, solver, start, _prove)
+    return solved(SmoothForm(memory, monitor.tol), problem, monitor, solver, start, _prove)
 
 
 def _prove(problem, W, b, tol: float) -> Proved:

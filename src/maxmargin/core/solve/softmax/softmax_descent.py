@@ -17,7 +17,7 @@ import numpy as np
 from ...certify.certificate import Certificate
 from ...certify.softmax import balanced
 from ...problem.multiclass import MulticlassProblem
-from ...rows.class_products import class_combine, padded, sums_by_class
+from ...rows.class_products import class_combine, padded, score_chunks, sums_by_class
 from ...rows.rows import DenseRows, combine, scores, size_of, sqnorms
 from ..contract import Ending, Monitor, OutOfBudget, ended
 from .softmax_blocks import block_sweep
@@ -106,8 +106,8 @@ class SoftmaxDescent:
     def _logs_of(self, start) -> None:
         """The probabilities of the weights given."""
         W, b = start
-        for c in range(self.problem.k):
-            self.logs[:, c] = scores(self.problem.rows, W[c]) + b[c]
+        for part, s in score_chunks(self.problem.rows, W):
+            self.logs[part, : self.problem.k] = s + b
         logs = self.logs[:, : self.problem.k]
         logs -= logs.max(axis=1, keepdims=True)
         logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
