@@ -26,7 +26,7 @@ from .softmax_sweep import improve
 BLOCK_ROWS, MANY_CLASS_BLOCK_ROWS, MANY_CLASSES = 32, 64, 400
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Rows that take their steps together."""
 
     index: np.ndarray
@@ -47,7 +47,7 @@ def block_sweep(
         index = order[first : first + most]
         m = len(index)
         B = np.take(rows.X, index, axis=0, out=X[:m], mode="clip").astype(np.float32, copy=False)
-        block = Block(index, S[:m], sgemm(1.0, B.T, B.T, trans_a=1).T, steps[:m])
+        block = RowBlock(index, S[:m], sgemm(1.0, B.T, B.T, trans_a=1).T, steps[:m])
         sgemm(1.0, U.T, B.T, 0.0, block.S.T, 0, 0, 1)
         more, lost = _settle(block, k, np.float32(pull), points, logs, (r, h, room))
         sgemm(1.0, block.steps.T, B.T, 1.0, U.T, 0, 1, 1)
