@@ -29,7 +29,7 @@ BLOCK_ROWS, MANY_CLASS_BLOCK_ROWS, MANY_CLASSES = 32, 64, 400
 class RowBlock(NamedTuple):
     """Rows that take their steps together."""
 
-    index: np.ndarray
+    members: np.ndarray  # their numbers
     S: np.ndarray  # (m, width): scores without biases
     K: np.ndarray  # (m, m): inner products
     steps: np.ndarray  # (m, width)
@@ -61,8 +61,8 @@ def _settle(block, k, pull, points, logs, shared):
     r, h, room = shared
     u, p, old = room[0], room[1], room[2]
     gap, loss = 0.0, 0.0
-    for i in range(len(block.index)):
-        point, log = points[block.index[i]], logs[block.index[i]]
+    for i in range(len(block.members)):
+        point, log = points[block.members[i]], logs[block.members[i]]
         s, step = block.S[i], block.steps[i]
         centre = np.float32(point.centre)
         for j in range(k):
