@@ -40,7 +40,9 @@ GRID = {
     1.0: (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001),
     100.0: (0.01, 0.005, 0.002, 0.001, 5e-4, 2e-4, 1e-4, 5e-5, 2e-5, 1e-5),
 }
-BARS = {1.0: 0.25, 100.0: 0.5}
+BARS = {1.0: 0.2, 100.0: 0.2}
+# All of MNIST, and the processor's seconds that its exact machine may take.
+WHOLE, MOST_SECONDS = "MNIST 60k odd/even, C=10", 20.0
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,14 @@ def noisy(n: int, seed: int):
     return X, np.where((rule > 0) ^ (rng.random(n) < 0.1), 1, -1)
 
 
+def curved(n: int, seed: int):
+    """15 Gaussian features, of which squares and a product make the rule, with a little noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 15))
+    rule = X[:, 0] ** 2 + X[:, 1] * X[:, 2] + 0.5 * X[:, 3] ** 2 + 0.5 * X[:, 4] - 1.5
+    return X, np.where(rule + 0.3 * rng.standard_normal(n) > 0, 1, -1)
+
+
 def a9a(folder: Path):
     X, y = load_svmlight_file(str(folder / "libsvm" / "a9a.gz"), n_features=123)
     return X[:10_000], y[:10_000], (X[10_000:20_000], y[10_000:20_000])
@@ -99,6 +109,8 @@ def mnist(folder: Path, n: int):
 
 
 def cases(folder: Path | None) -> Iterator[Case]:
+    X, y = curved(8_000, 0)
+    yield Case("8k×15, quadratic boundary, C=1", X, y, curved(5_000, 2), 1.0)
     sources = {"synthetic 20k×20, a tenth of the labels wrong": lambda: _noisy_case()}
     if folder:
         sources |= {
@@ -202,25 +214,26 @@ def show(case: Case, entries: list[dict]) -> dict:
 
 
 def all_of_mnist(folder: Path) -> dict:
-    """60,000 rows, C = 10: exact to a certified 1e-2, and with 1,000 landmarks."""
+    """60,000 rows, C = 10: exact to a certified 1e-3, and with 1,000 landmarks."""
     X, y, test = mnist(folder, 60_000)
     entries = []
     for who, rank in (("exact", None), ("rank=1000", 1000)):
-        fit = lambda rank=rank: KernelSVM(C=10, tol=1e-2, rank=rank, random_state=0).fit(X, y)  # noqa: E731
+        fit = lambda rank=rank: KernelSVM(C=10, tol=TARGET, rank=rank, random_state=0).fit(X, y)  # noqa: E731
         model, seconds = timed(fit)
         entries.append({"who": who, "seconds": seconds, "accuracy": model.score(*test),
                         "certified_gap": model.certificate_.relative_gap,
                         "support": len(model.support_),
                         "certificate": str(model.certificate_)})  # fmt: skip
     ratio = entries[1]["seconds"] / entries[0]["seconds"]
-    print("\nMNIST 60k odd/even, C=10, certified 1e-2")
+    print(f"\n{WHOLE}, certified {TARGET:g}")
     for entry in entries:
         print(f"  {entry['who']:12s} {entry['seconds']:7.1f} s  test accuracy "
               f"{entry['accuracy']:.4f}  certified {entry['certified_gap']:.0e}")  # fmt: skip
-    met = ratio <= 0.3 and entries[1]["accuracy"] >= 0.978 and entries[0]["accuracy"] >= 0.985
-    print(f"  bar: rank=1000 in {ratio:.3f} of the exact time, asked ≤ 0.3 with ≥ 97.8 %: "
+    exact = entries[0]
+    met = exact["seconds"] <= MOST_SECONDS and exact["accuracy"] >= 0.985
+    print(f"  bar: {exact['seconds']:.1f} s, asked ≤ {MOST_SECONDS:g}: "
           f"{'met' if met else 'MISSED'}", flush=True)  # fmt: skip
-    return {"case": "MNIST 60k odd/even, C=10", "bar": 0.3, "ratio": ratio, "entries": entries}
+    return {"case": WHOLE, "bar": MOST_SECONDS, "ratio": ratio, "entries": entries}
 
 
 def main() -> None:
@@ -238,7 +251,7 @@ def main() -> None:
             if options.only in case.name:
                 results.append(show(case, race(case, options.patience)))
                 path = save(results, "kernel_svm.json", others=True)
-        if options.data and options.only in "MNIST 60k odd/even, C=10":
+        if options.data and options.only in WHOLE:
             results.append(all_of_mnist(options.data))
             path = save(results, "kernel_svm.json", others=True)
     print(f"\nwritten: {path}" if results else f"no case is called {options.only!r}")

@@ -22,10 +22,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ..rows.exponential import exponentials
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..rows.class_products import class_combine, score_chunks
+from ..rows.exponential import exponentials
 from ..rows.rows import anchor
 from ..rows.twofold import distances, twofold_combine, twofold_scores
 from .certificate import SUM_ROUNDING, Certificate

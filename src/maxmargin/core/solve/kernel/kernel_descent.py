@@ -111,14 +111,14 @@ def descend_shrinking(
     return ending
 
 
-class Slopes(NamedTuple):
+class DualSlopes(NamedTuple):
     """y − f of the rows whose β may rise, and of those whose β may fall; ∓∞ elsewhere."""
 
     rise: np.ndarray
     fall: np.ndarray
 
     @classmethod
-    def of(cls, problem: KernelProblem, point: DualPoint) -> Slopes:
+    def of(cls, problem: KernelProblem, point: DualPoint) -> DualSlopes:
         g = problem.y - point.f
         rise = np.where(point.beta < point.hi, g, -np.inf)
         return cls(rise, np.where(point.beta > point.lo, g, np.inf))
@@ -168,7 +168,7 @@ class _Blocks(WorkingSet):
         between = (point.beta > point.lo) & (point.beta < point.hi) & (point.beta != 0.0)
         share = int(BLOCK_SHARE_OF_FREE * np.count_nonzero(between))
         size = min(max(MIN_BLOCK_ROWS, share), MAX_BLOCK_ROWS, self.cache.capacity)
-        slopes = Slopes.of(problem, point)
+        slopes = DualSlopes.of(problem, point)
         violation = slopes.violation
         self.block = _next(slopes, point, self.block, self.entered, size)
         if self.idle >= MAX_IDLE_BLOCKS:
@@ -193,7 +193,7 @@ class _Shrinking(_Blocks):
         return super().look() or (self.block is not None and self._leave_out())
 
     def _leave_out(self) -> bool:
-        near = Slopes.of(self.problem, self.point).near(self.point.beta)
+        near = DualSlopes.of(self.problem, self.point).near(self.point.beta)
         if len(near) <= MAX_SHARE_LEFT_IN * len(self.rows):
             self.rows, self.point = self.rows[near], self.point.taken(near)
             self.cache, self.entered = self.cache.taken(near), self.entered[near]
@@ -231,7 +231,7 @@ def _solve_block(
     point.beta[block] = beta
 
 
-def _next(slopes: Slopes, point: DualPoint, last, entered, size: int) -> np.ndarray:
+def _next(slopes: DualSlopes, point: DualPoint, last, entered, size: int) -> np.ndarray:
     """The rows that violate most, and as many of the last block: those between their bounds
     first, and of these the ones that violated most recently.
     """

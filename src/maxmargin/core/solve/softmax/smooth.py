@@ -17,9 +17,9 @@ import numpy as np
 from numba import njit
 from scipy.special import entr
 
-from ...rows.exponential import exponentials
 from ...problem.multiclass import MulticlassProblem
 from ...problem.problem import Problem
+from ...rows.exponential import exponentials
 from .hessian_models import MIN_MODEL_ROWS, Kronecker, Model, Sampled, Whole
 from .products import Products
 
