@@ -190,6 +190,36 @@ def pseudo_solve(H: np.ndarray, g: np.ndarray) -> np.ndarray:
     return V[:, kept] @ ((V[:, kept].T @ g) / size[kept])
 
 
+class Moved(NamedTuple):
+    """P at some weights; D at their multipliers, moved to where they cancel but for ``left``."""
+
+    primal: float
+    dual: float
+    left: np.ndarray
+    shift: np.ndarray  # of the multipliers, as shares of the rows' weights
+    outside: float  # the share by which some left their bounds, to which they were taken back
+    stationarity: float
+    bias_residual: float
+
+
+def conclude_likelihood(moved: Moved, v: np.ndarray, rows: int, loss: str) -> Certificate:
+    """The proof: what is left of the sums is charged with the largest weight."""
+    rounding = SUM_ROUNDINGS * (rows + v.size) * np.finfo(float).eps * moved.primal
+    charge = float(np.abs(moved.left).sum()) * float(np.abs(v).max(initial=0.0))
+    return Certificate(
+        primal=moved.primal + rounding,
+        dual=moved.dual - charge - rounding,
+        kkt_violation={"free": float(np.abs(moved.shift).max(initial=0.0))},
+        stationarity=moved.stationarity / max(1.0, float(np.linalg.norm(v))),
+        bias_residual=moved.bias_residual,
+        box_violation=float(max(0.0, moved.outside)),
+        problem=f"{loss}, no penalty, {rows} rows: {v.size} variables",
+        rounding=2.0 * rounding,
+        about="the optimum among weights that are no larger, which is the optimum of all if its "
+        "multipliers, all positive, cancel",
+    )
+
+
 def _certify(columns: Columns, v: np.ndarray) -> Certificate:
     """P at v, and D at the multipliers s σ(−m), moved to where they cancel."""
     Z, s = columns.Z, columns.s
@@ -199,26 +229,14 @@ def _certify(columns: Columns, v: np.ndarray) -> Certificate:
     # The nearest multipliers that cancel, in the metric in which they are free to move.
     shift = curve * (Z @ pseudo_solve(Z.T @ (curve[:, None] * Z), Z.T @ alpha))
     moved = alpha - shift
-    outside = np.maximum(-moved, moved - s) / s
+    outside = float((np.maximum(-moved, moved - s) / s).max(initial=0.0))
     held = np.clip(moved, 0.0, s)
-    left = Z.T @ held
-    share = held / s
+    share, total = held / s, float(held.sum())
     dual = float(s @ (entr(share) + entr(1.0 - share)))
-    primal = _objective(columns, m)
-    rounding = SUM_ROUNDINGS * (len(s) + len(v)) * np.finfo(float).eps * primal
-    total = float(held.sum())
-    return Certificate(
-        primal=primal + rounding,
-        dual=dual - float(np.abs(left).sum()) * float(np.abs(v).max(initial=0.0)) - rounding,
-        kkt_violation={"free": float(np.abs(shift / s).max(initial=0.0))},
-        stationarity=float(np.linalg.norm(Z.T @ alpha)) / max(1.0, float(np.linalg.norm(v))),
-        bias_residual=abs(float(held @ columns.y)) / total if columns.bias and total > 0 else 0.0,
-        box_violation=float(max(0.0, outside.max(initial=0.0))),
-        problem=f"Logistic, no penalty, {Z.shape[0]} rows: {Z.shape[1]} variables",
-        rounding=2.0 * rounding,
-        about="the optimum among weights that are no larger, which is the optimum of all if its "
-        "multipliers, all positive, cancel",
-    )
+    residual = abs(float(held @ columns.y)) / total if columns.bias and total > 0 else 0.0
+    slope = float(np.linalg.norm(Z.T @ alpha))
+    found = Moved(_objective(columns, m), dual, Z.T @ held, shift / s, outside, slope, residual)
+    return conclude_likelihood(found, v, Z.shape[0], "Logistic")
 
 
 def _refuse_separated(columns: Columns) -> None:

@@ -22,12 +22,13 @@ from ...core.certify.certificate import Certificate
 from .maximum_likelihood import (
     MAX_DIRECTION,
     MIN_DOUBT,
-    SUM_ROUNDINGS,
     ZERO_MARGIN,
     Columns,
     Likelihood,
+    Moved,
     SeparatedError,
     SeparatingDirection,
+    conclude_likelihood,
     damped_newton,
     pseudo_solve,
 )
@@ -111,29 +112,18 @@ def _certify(columns: ClassColumns, V: np.ndarray) -> Certificate:
     Z, s = columns.Z, columns.s[:, None]
     F = Z @ V
     P = softmax(F, axis=1)
-    left = Z.T @ (s * (columns.E - P))
-    ahead = Z @ _newton_step(columns, P, left)
+    slope = Z.T @ (s * (columns.E - P))
+    ahead = Z @ _newton_step(columns, P, slope)
     # The nearest multipliers that cancel, in the metric in which they are free to move.
     shift = P * (ahead - (P * ahead).sum(axis=1, keepdims=True))
     share = np.maximum(P + shift, 0.0)
-    outside = float(np.maximum(-(P + shift), 0.0).max(initial=0.0))
+    outside = float(-(P + shift).min(initial=0.0))
     share /= share.sum(axis=1, keepdims=True)
-    left = Z.T @ (s * (share - columns.E))
-    dual, primal = float((s * entr(share)).sum()), _objective(columns, F)
-    rounding = SUM_ROUNDINGS * (len(s) + V.size) * np.finfo(float).eps * primal
-    total = float(s.sum())
-    return Certificate(
-        primal=primal + rounding,
-        dual=dual - float(np.abs(left).sum()) * float(np.abs(V).max(initial=0.0)) - rounding,
-        kkt_violation={"free": float(np.abs(shift).max(initial=0.0))},
-        stationarity=float(np.linalg.norm(left)) / max(1.0, float(np.linalg.norm(V))),
-        bias_residual=float(np.abs(left[-1]).max()) / total if columns.bias else 0.0,
-        box_violation=outside,
-        problem=f"Softmax, no penalty, {Z.shape[0]} rows: {V.size} variables",
-        rounding=2.0 * rounding,
-        about="the optimum among weights that are no larger, which is the optimum of all if its "
-        "multipliers, all positive, cancel",
-    )
+    left, dual = Z.T @ (s * (share - columns.E)), float((s * entr(share)).sum())
+    residual = float(np.abs(left[-1]).max()) / float(s.sum()) if columns.bias else 0.0
+    size = float(np.linalg.norm(slope))
+    found = Moved(_objective(columns, F), dual, left, shift, outside, size, residual)
+    return conclude_likelihood(found, V, Z.shape[0], "Softmax")
 
 
 def _refuse_separated(columns: ClassColumns) -> None:

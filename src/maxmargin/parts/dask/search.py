@@ -149,10 +149,12 @@ class OnDaskCV(OnDask, CSearch):
         check_is_fitted(self)
         return CSearch.plain(self).plain()
 
-    def score(self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self, X: MatrixLike, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> float:
         """The score by which C was chosen; of a Dask collection blocks tell what adds up to it."""
-        if not is_dask(X):
-            return CSearch.score(self, X, y, sample_weight)
+        if params or not is_dask(X):
+            return CSearch.score(self, X, y, sample_weight, **params)
         return self._judged(self.scoring, X, y, sample_weight)
 
 
