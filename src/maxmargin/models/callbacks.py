@@ -22,7 +22,7 @@ except ImportError:  # scikit-learn before 1.9 has none
     class CallbackSupportMixin:  # type: ignore[no-redef]
         pass
 
-    def with_callbacks(method: Callable) -> Callable:  # type: ignore[misc]
+    def with_callbacks(method: Callable) -> Callable:
         return method
 
 
