@@ -5,9 +5,9 @@ import pytest
 from scipy.special import log_softmax
 
 from maxmargin import LogisticRegression
-from maxmargin.core.rows.exponential import exponentials
 from maxmargin.core.problem.losses import Logistic
 from maxmargin.core.problem.problem import Bias, Problem
+from maxmargin.core.rows.exponential import exponentials
 from maxmargin.core.rows.rows import DenseRows
 from maxmargin.core.solve.contract import Monitor
 from maxmargin.core.solve.softmax import form

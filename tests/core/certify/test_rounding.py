@@ -14,9 +14,9 @@ from maxmargin import LabelRanker, LinearSVM, verify
 from maxmargin.core.certify.conclude import conclude, norms_of
 from maxmargin.core.certify.rounding import gamma, length_above
 from maxmargin.core.certify.two_class import certify, tally
-from maxmargin.core.rows.exponential import exponentials
 from maxmargin.core.problem.losses import LOSSES, Logistic, value
 from maxmargin.core.problem.problem import Problem
+from maxmargin.core.rows.exponential import exponentials
 from maxmargin.core.rows.rows import DenseRows, PairRows, as_rows, lengths
 from maxmargin.core.rows.twofold import fused, two_sum, twofold_combine, twofold_slacks
 from maxmargin.referee import check
