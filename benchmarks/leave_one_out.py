@@ -98,9 +98,7 @@ def main() -> None:
     if asked.a9a:
         from sklearn.datasets import load_svmlight_file
 
-        found.append(
-            against_a_fit("LinearSVM a9a", LinearSVM(), *load_svmlight_file(asked.a9a), repeats=1)
-        )
+        found.append(against_a_fit("LinearSVM a9a", LinearSVM(), *load_svmlight_file(asked.a9a)))
     found.append(against_a_fit("KernelSVM rbf 5k", KernelSVM(), *ring_data(5000), repeats=1))
     X, y = linear_data(100_000, 50)
     some = np.random.default_rng(1).choice(100_000, 1000, replace=False)
