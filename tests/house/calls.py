@@ -113,6 +113,7 @@ def calls(work: Path) -> dict[str, Callable[[], object]]:
 
 def _command(*words: str) -> None:
     from maxmargin.__main__ import main
+    from maxmargin.app.cli import interrupt
 
     before, sys.argv = sys.argv, ["maxmargin", *words]
     pressed = signal.getsignal(signal.SIGINT)  # the command ends with Ctrl-C ignored
@@ -124,6 +125,7 @@ def _command(*words: str) -> None:
     finally:
         sys.argv = before
         signal.signal(signal.SIGINT, pressed)
+        interrupt._program = False  # else a later command may end this process, not itself
 
 
 def _spread(X, y) -> None:
