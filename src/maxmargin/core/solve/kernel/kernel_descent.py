@@ -190,17 +190,19 @@ class _Shrinking(_Blocks):
         self.rows = np.arange(len(problem.y))
 
     def look(self) -> bool:
-        return super().look() or (self.block is not None and self._leave_out())
+        closed = super().look()
+        if self.block is not None and not closed:
+            self._leave_out(self.block)
+        return closed
 
-    def _leave_out(self) -> bool:
+    def _leave_out(self, block: np.ndarray) -> None:
         near = DualSlopes.of(self.problem, self.point).near(self.point.beta)
         if len(near) <= MAX_SHARE_LEFT_IN * len(self.rows):
             self.rows, self.point = self.rows[near], self.point.taken(near)
             self.cache, self.entered = self.cache.taken(near), self.entered[near]
-            self.block = np.searchsorted(near, np.intersect1d(self.block, near))
+            self.block = np.searchsorted(near, np.intersect1d(block, near))
             y, c = self.problem.y[near], self.problem.c[near]
             self.problem = replace(self.problem, rows=self.cache.points, y=y, c=c)
-        return False
 
 
 def _first(problem: KernelProblem, rng, size: int) -> np.ndarray:
