@@ -78,7 +78,7 @@ def test_during_a_long_fit(tmp_path):
     columns = {f"x{j}": rng.standard_normal(4000) for j in range(300)}
     columns["y"] = [f"class {c}" for c in rng.integers(0, 5, 4000)]
     write(pa.table(columns), tmp_path / "hard.parquet")
-    process = begin(tmp_path, "fit", "hard.parquet", "-t", "y", "--tol", "1e-12")
+    process = begin(tmp_path, "fit", "hard.parquet", "-t", "y", "-m", "svm", "--tol", "1e-12")
     time.sleep(4.0)
     assert process.poll() is None
     assert press(process) == (130, "maxmargin: interrupted; nothing was written.\n")

@@ -76,9 +76,10 @@ def recertify(model, X, codes, weight) -> Certificate:
 
 def has_other_coefficients(model) -> bool:
     """Whether the coefficients of a model, of whatever classes, are not its multipliers."""
-    alpha = model.alpha_[model.support_].reshape(len(model.support_), -1)
+    own = np.abs(model.dual_coef_.T)
+    alpha = model.alpha_[model.support_].reshape(own.shape)
     some = alpha > 0
-    return not np.array_equal(np.abs(model.dual_coef_.T)[some], alpha[some])
+    return not np.array_equal(own[some], alpha[some])
 
 
 def sharpened(model, problem: KernelProblem, q: int, near: Certificate) -> Certificate:
