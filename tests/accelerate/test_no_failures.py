@@ -27,7 +27,11 @@ X, Y = load_iris(return_X_y=True)
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("rows", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+@pytest.mark.parametrize(
+    "rows",
+    [np.asarray, pytest.param(sparse.csr_matrix, marks=pytest.mark.slow)],
+    ids=["dense", "sparse"],
+)
 @pytest.mark.filterwarnings("ignore")
 def test_no_fit_ends_by_an_exception(name, rows):
     model = MODELS[name]

@@ -34,9 +34,13 @@ def compiled(rows, i, W, out, step):
     class_nudge(rows, i, step, W)
 
 
+# Wide indices are narrowed at the door but for more than 4 billion values.
+LARGE_ONLY = pytest.param("wide indices", marks=pytest.mark.slow)
+
+
 # One class up to more than the widest group of vectors, with every kind of remainder.
 @pytest.mark.parametrize("k", [1, 8, 11, 20, 28, 33, 70])
-@pytest.mark.parametrize("storage", ["dense", "sparse", "wide indices"])
+@pytest.mark.parametrize("storage", ["dense", "sparse", LARGE_ONLY])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_scores_and_nudges(storage, dtype, k):
     X, rows = data(storage, dtype)

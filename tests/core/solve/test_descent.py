@@ -97,7 +97,11 @@ def test_agrees_with_newton(C):
     assert proof.primal == pytest.approx(other.primal, rel=1e-6)
 
 
-@pytest.mark.parametrize("storage", ["dense", "fortran", "wide"])
+# Tables of columns and wide indices reach solvers as they are only when they are large.
+LARGE_ONLY = [pytest.param(name, marks=pytest.mark.slow) for name in ("fortran", "wide")]
+
+
+@pytest.mark.parametrize("storage", ["dense", *LARGE_ONLY])
 def test_storages_give_the_same_optimum(storage):
     X, y = points(seed=1)
     X = X.astype(np.float32).astype(np.float64)  # so that float32 storage is exact
