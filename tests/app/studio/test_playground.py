@@ -131,6 +131,23 @@ def test_what_is_pointed_at_is_told_in_numbers(page):
     assert "–" not in page.inner_text("#readouts")
 
 
+def test_a_point_that_no_answer_knows_yet_is_silent(page):
+    """Its probabilities would be those of a row that the last answer does not have."""
+    page.select_option("#method", "logistic")
+    rest(page)
+    held = []
+    page.route("**/solve", lambda route: held.append(route))
+    page.focus("#plane .point[tabindex='0']")
+    page.keyboard.press("a")  # adds a point, and goes there
+    while not held:
+        page.wait_for_timeout(20)
+    assert not page.complaints
+    assert page.inner_text("#pointed") == ""
+    held[0].continue_()
+    page.wait_for_selector("#pointed:has-text('P(left)')", timeout=10_000)
+    page.unroute("**/solve")
+
+
 def test_points_are_as_large_as_their_multipliers(page):
     page.click("#knob-sizes")
     rest(page)

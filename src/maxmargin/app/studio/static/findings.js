@@ -18,9 +18,10 @@ function equations(weights, names, labels) {
   }).join("\n");
 }
 
-// What the model says of one point.
-export function pointWords(each, place, [x, y, c], labels) {
-  if (!each) return "";
+// What the model says of one point; nothing of points that came or went since it was asked.
+export function pointWords(each, place, points, labels) {
+  if (each?.margin.length !== points.length) return "";
+  const [x, y, c] = points[place];
   const words = [`${labels[c]} at ${digits(x)}, ${digits(y)}`, `margin ${digits(each.margin[place])}`];
   if (each.slack) words.push(`slack ξ ${digits(each.slack[place])}`);
   if (each.alpha) words.push(`α ${digits(each.alpha[place])}`);

@@ -38,7 +38,7 @@ export function mount(panel, app) {
     moved: (points, settle) => store.set({ points, picture: "" }, { settle }),
     active: () => hand.active, tool: () => hand.tool,
     labels: () => store.state.labels, said: (words) => findings.say(words),
-    told: (place) => pointWords(each, place, flattened(store.state).points[place], store.state.labels),
+    told: (place) => pointWords(each, place, flattened(store.state).points, store.state.labels),
     pointed: (words) => { find("pointed").textContent = words; },
   });
   let each = null; // what the last answer says of every point
