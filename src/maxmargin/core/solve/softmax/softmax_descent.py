@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from ...certify.certificate import Certificate
 from ...certify.softmax import balanced
@@ -33,9 +34,8 @@ CALL_MULTIPLICATIONS = 1 << 28
 CHECK_EPOCHS_GROWTH, MIN_CHECK_EPOCHS = 1.0, 10
 # Epochs without the gap falling to this share of its least end the search.
 MAX_IDLE_EPOCHS, PROGRESS_GAP_RATIO = 30, 0.9
-# The first probabilities are the classes' shares where c‖x‖² is below this, and nearer to
-# certainty where it is larger: from there the weights of the first epochs would be far too long.
-SOFT_START_STIFFNESS = 1.0
+# The least doubt with which probabilities begin.
+MIN_DOUBT = 1e-12
 
 
 def softmax_descent(
@@ -79,24 +79,25 @@ class SoftmaxDescent:
         self.certificate: Certificate | None = None
         if start is None:
             self.offset = self.wide(self.b)
-            self._begin(shares / shares.sum(), float((problem.c * q).mean()))
+            self._begin(shares / shares.sum())
         else:
             self.W, self.b = start
             self.offset = self.wide(self.b + self.W @ self.mu)
             self._logs_of(start)
             self.refresh()
 
-    def _begin(self, shares, stiffness: float) -> None:
-        """p = e_y + doubt (shares − e_y), and U, which then takes no more than sums by class."""
+    def _begin(self, shares) -> None:
+        """p = e_y + doubt (shares − e_y), the best of these, and U: no more than sums by class."""
         problem, k = self.problem, self.problem.k
-        doubt = min(1.0, SOFT_START_STIFFNESS / max(stiffness, np.finfo(float).tiny))
+        sums = sums_by_class(problem.rows, problem.y, problem.c, k)
+        W = sums - np.outer(shares, sums.sum(axis=0))
+        doubt = best_doubt(shares, float(problem.c.sum()), float(np.vdot(W, W)))
         first = np.log(doubt * shares)
         self.logs[:, :k] = first
         self.logs[np.arange(len(problem.y)), problem.y] = np.logaddexp(
             first, np.log1p(-doubt) if doubt < 1.0 else -np.inf
         )[problem.y]
-        sums = sums_by_class(problem.rows, problem.y, problem.c, k)
-        self._take(doubt * (sums - np.outer(shares, sums.sum(axis=0))), np.zeros(k))
+        self._take(doubt * W, np.zeros(k))
 
     def wide(self, b) -> np.ndarray:
         out = np.zeros(self.width, dtype=np.float32)
@@ -182,9 +183,31 @@ class SoftmaxDescent:
         """The certificate of the present weights; whether it holds."""
         k = self.problem.k
         W = self.U[:, :k].T.astype(np.float64, order="C")
+        W -= np.outer(self.r[:k], self.mu)  # the weights whose scores the rows have seen
         b, certificate = balanced(self.problem, W, self.h[:k].astype(np.float64), self.monitor.tol)
         self.unseen = False
         self.gap = certificate.gap
         if certificate.gap < self.best:
             self.best, self.W, self.b, self.certificate = certificate.gap, W, b, certificate
         return self.monitor.record(certificate.primal, certificate.dual)
+
+
+def best_doubt(shares: np.ndarray, cost: float, square: float) -> float:
+    """The t in (0, 1] that maximizes the dual of p = e_y + t (shares − e_y).
+
+        −½ t² ‖W‖² + cost Σ_y shares_y H(e_y + t (shares − e_y)),        ‖W‖² = ``square``
+
+    With the shares themselves, t = 1, many rows of a class would begin with weights far too long,
+    and take a hundred epochs to come back from there.
+    """
+    s = shares[shares > 0.0]
+    mixed = float(s @ np.log(s))  # Σ s log s
+
+    def loss(log_t: float) -> float:
+        t = math.exp(log_t)
+        own = 1.0 - t + t * s
+        others = t * (mixed - s * np.log(s) + (1.0 - s) * log_t)
+        return 0.5 * t * t * square + cost * float(s @ (own * np.log(own) + others))
+
+    found = minimize_scalar(loss, bounds=(math.log(MIN_DOUBT), 0.0), method="bounded")
+    return math.exp(found.x)
