@@ -26,7 +26,7 @@ from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..rows.class_products import class_combine, score_chunks
 from ..rows.exponential import exponentials
-from ..rows.rows import anchor
+from ..rows.rows import DenseRows, anchor
 from ..rows.twofold import distances, twofold_combine, twofold_scores
 from .certificate import SUM_ROUNDING, Certificate
 from .conclude import (
@@ -61,6 +61,10 @@ CURVATURE_PANEL_VALUES, EXP_BLOCK_VALUES = 1 << 22, 2048
 # Numbers from which on the scores are kept in single precision.  That moves p, which may be
 # any probabilities, but not the proof: the primal is then summed in a pass of its own.
 MAX_DOUBLE_SCORES = 1 << 25
+# They are computed in it, too, if that costs no more than this share of the gap asked for; and
+# biases are then balanced until what is left of Σ α costs no more, and is this share of α at most.
+ROUGH_SHARE, ROUGH_BALANCE = 1e-3, 1e-11
+SINGLE = float(np.finfo(np.float32).eps)
 
 
 # Roundings of an exponential and what is made of it; scores that are off by less than this leave
@@ -90,7 +94,8 @@ class SoftmaxScores(NamedTuple):
     """Scores of all rows without biases, (n, k), and bounds on the errors of their differences.
 
     Of row i they are off by slope · size_i + base, and the loss of a row by as much.  In twice the
-    digits W_p is about a ``place``, where scores of two classes may be so far ``apart``.
+    digits W_p is about a ``place``, where scores of two classes may be so far ``apart``.  Σ α may
+    be as large as costs ``spare`` of the objective.
     """
 
     S: np.ndarray
@@ -99,13 +104,14 @@ class SoftmaxScores(NamedTuple):
     base: float
     place: np.ndarray | None = None
     apart: float = 0.0
+    spare: float = 0.0
 
 
 def balanced(
     problem: MulticlassProblem, W, b, tol: float = SHARPEST
 ) -> tuple[np.ndarray, Certificate]:
     """The best biases for the weights W, near b, and the certificate of (W, b)."""
-    scored = _scored(problem, W)
+    scored = _scored(problem, W, tol)
     if problem.bias:
         start = np.asarray(b, dtype=np.float64) - np.mean(b)
         b, sums = _balance(problem, scored, start)
@@ -120,7 +126,7 @@ def certify_softmax(
     problem: MulticlassProblem, W: np.ndarray, b: np.ndarray, tol: float = SHARPEST
 ) -> Certificate:
     """Recompute primal and dual of (W, b) from the data; p comes from b made balanced."""
-    found = _certify(problem, W, b, _scored(problem, W), np.asarray(b, dtype=np.float64))
+    found = _certify(problem, W, b, _scored(problem, W, tol), np.asarray(b, dtype=np.float64))
     return _sharp(problem, W, b) if wants_digits(found, tol) else found
 
 
@@ -147,17 +153,22 @@ def _sharp(problem: MulticlassProblem, W, b) -> Certificate:
     return _certify(problem, W, b, scored, np.zeros(problem.k))
 
 
-def _scored(problem: MulticlassProblem, W) -> SoftmaxScores:
-    """X Wᵀ, the one array of n × k numbers, in float64."""
+def _scored(problem: MulticlassProblem, W, tol: float) -> SoftmaxScores:
+    """X Wᵀ, the one array of n × k numbers, in float64 if it is small."""
     n, _ = problem.shape
-    S = np.empty(
-        (n, problem.k), dtype=np.float64 if n * problem.k <= MAX_DOUBLE_SCORES else np.float32
-    )
-    for part, s in score_chunks(problem.rows, W):
-        S[part] = s
+    many = n * problem.k > MAX_DOUBLE_SCORES
+    S = np.empty((n, problem.k), dtype=np.float32 if many else np.float64)
+    rows, spare = problem.rows, ROUGH_SHARE * tol if many else 0.0
+    longest = float(np.linalg.norm(W, axis=1).max()) * float(problem.lengths.max(initial=0.0))
+    single = isinstance(rows, DenseRows) and rows.X.dtype == np.float32
+    if many and single and (SINGLE * longest) ** 2 <= spare:
+        np.matmul(rows.X, W.T.astype(np.float32), out=S)
+    else:
+        for part, s in score_chunks(rows, W):
+            S[part] = s
     # s + b and what is taken off it are rounded, too, and no |s| exceeds ‖W‖‖x‖.
     slope = SPARE * ROOT_2 * (gamma(W.shape[1] + 2) + 4.0 * UNIT) * length_above(W)
-    return SoftmaxScores(S, problem.lengths, slope, 2.0 * W.shape[1] * SMALLEST)
+    return SoftmaxScores(S, problem.lengths, slope, 2.0 * W.shape[1] * SMALLEST, spare=spare)
 
 
 def _certificate(
@@ -255,7 +266,7 @@ def _balance(problem, scored: SoftmaxScores, b) -> tuple[np.ndarray, SoftmaxSums
     sums, A = _weigh(problem, scored, b), None
     for _ in range(MAX_BALANCE_STEPS):
         size = float(np.abs(sums.residual).max())
-        if size <= BALANCE_ROUNDING * sums.multipliers:
+        if size <= BALANCE_ROUNDING * sums.multipliers or _is_spared(problem, scored, sums):
             break
         fresh = A is None
         if A is None:
@@ -271,6 +282,18 @@ def _balance(problem, scored: SoftmaxScores, b) -> tuple[np.ndarray, SoftmaxSums
         if float(np.abs(sums.residual).max()) > POOR_STEP_SHARE * size:
             A = None
     return b, sums
+
+
+def _is_spared(problem, scored: SoftmaxScores, sums: SoftmaxSums) -> bool:
+    """Whether what is left of Σ α costs too little to go on, by ``imbalance``."""
+    size, rho = float(np.abs(sums.residual).max()), 0.5 * float(np.abs(sums.residual).sum())
+    if scored.spare == 0.0 or size > ROUGH_BALANCE * sums.multipliers:
+        return False
+    price = np.bincount(problem.y, weights=problem.c, minlength=problem.k)
+    swing = 4.0 * max(float(scored.S.max()), -float(scored.S.min()))
+    return rho * (1.0 + sums.loss / price.min(where=price > 0.0, initial=np.inf) + swing) <= (
+        scored.spare * sums.loss
+    )
 
 
 def _downhill(

@@ -31,7 +31,8 @@ BALANCE_STIFFNESS = 0.05
 CALL_MULTIPLICATIONS = 1 << 28
 # A check costs several epochs: one is made when the sweep's estimate of the gap says so, or
 # after as many epochs again as before the last one.
-CHECK_EPOCHS_GROWTH, MIN_CHECK_EPOCHS = 1.0, 10
+CHECK_EPOCHS_GROWTH, MIN_CHECK_EPOCHS = 1.0, 20
+FIRST_TRUST = 4.0
 # Epochs without the gap falling to this share of its least end the search.
 MAX_IDLE_EPOCHS, PROGRESS_GAP_RATIO = 30, 0.9
 # The least doubt with which probabilities begin.
@@ -137,7 +138,7 @@ class SoftmaxDescent:
 
     def loop(self) -> Ending:
         """Epochs until a check proves the gap asked for."""
-        trust, checked, least, since, last = 1.0, 0, np.inf, 0, 0.0
+        trust, checked, least, since, last = FIRST_TRUST, 0, np.inf, 0, 0.0
         while since < MAX_IDLE_EPOCHS:
             gap, objective = self.epoch()
             least, since = (gap, 0) if gap < PROGRESS_GAP_RATIO * least else (least, since + 1)
