@@ -39,10 +39,10 @@ from .softmax_descent import softmax_descent
 MAX_NEWTON_COLUMNS = 2000
 # Coordinate descent of dense rows: the classes from which on a row's steps cost little beside its
 # products, and the stiffness up to which it ends first: Σc λ/k for the largest variance λ of the
-# rows, what losses add to the ridge's curvature of one.  Of 36 made problems with 60 and 250
-# classes, each run once, ten were below 16: there descent took 0.3 to 1.1 times as long as
-# quasi-Newton steps, once 1.4; above, 0.5 to 9 times.
-MIN_DESCENT_CLASSES, MAX_STIFFNESS = 50, 16.0
+# rows, what losses add to the ridge's curvature of one.  Of 339 made problems 107 had 50 to 400
+# classes and were below 64: there descent took 0.75 of quasi-Newton's time in all, once 2.7 times
+# as long; up to 1,000 it took as long, once 6 times; with fewer classes 1.0 to 1.5 times.
+MIN_DESCENT_CLASSES, MAX_STIFFNESS = 50, 64.0
 # A gap that weights in float32 reach as soon as others; 1e-10 takes half as long again.
 MIN_DESCENT_TOL = 1e-8
 # Rows and power steps that tell the stiffness.

@@ -30,7 +30,8 @@ BALANCE_STIFFNESS = 0.05
 # so that a keyboard interrupt or the end of the budget is never far away.
 CALL_MULTIPLICATIONS = 1 << 28
 # A check costs several epochs: one is made when the sweep's estimate of the gap says so, or
-# after as many epochs again as before the last one.
+# after as many epochs again as before the last one.  At first a certificate is taken for so many
+# times what rows see: of 339 made problems it was nine times in the median, less in a third.
 CHECK_EPOCHS_GROWTH, MIN_CHECK_EPOCHS = 1.0, 20
 FIRST_TRUST = 4.0
 # Epochs without the gap falling to this share of its least end the search.
