@@ -67,6 +67,26 @@ def test_the_gap_is_half_the_squared_gradient():
     assert again.dual == pytest.approx(certificate.dual, rel=1e-12)
 
 
+@pytest.mark.parametrize("far", [0.0, 1e4])
+@pytest.mark.parametrize("tol", [1e-3, 1e-8])
+def test_scores_in_single_precision_prove_nothing_false(monkeypatch, tol, far):
+    """They are kept so where there are many; the same gap to rounding, and a dual that is one."""
+    X, y = blobs(400, 6, 8, seed=3)
+    q = softmax_problem(X.astype(np.float32) + np.float32(far), y, 0.5)
+    fit = solve_logistic(q, Monitor(tol=1e-9))
+    (W, start), optimum = fit.point, fit.certificate.primal
+    start = start - 0.01 * W @ q.rows.X.mean(axis=0, dtype=np.float64)
+    W = 1.01 * W
+    b, known = balanced(q, W, start, tol)
+    monkeypatch.setattr("maxmargin.core.certify.softmax.MAX_DOUBLE_SCORES", 0)
+    near, found = balanced(q, W, start, tol)
+    assert found.feasible
+    assert found.dual <= optimum <= found.primal
+    assert found.primal == pytest.approx(known.primal, rel=1e-9)
+    assert found.gap == pytest.approx(known.gap, rel=1e-2)
+    np.testing.assert_allclose(near, b, atol=1e-6 + 1e-9 * far)
+
+
 @pytest.mark.parametrize("k", [2, 5, 30])
 def test_no_weights_cost_log_k_per_point(k):
     X, y = blobs(60, 2, k, seed=0)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.special import log_softmax
+from scipy.stats import entropy
 
 from maxmargin import LogisticRegression
 from maxmargin.core.problem.losses import Logistic
@@ -16,7 +17,7 @@ from maxmargin.core.solve.softmax.hessian_models import Sampled
 from maxmargin.core.solve.softmax.products import far_mean
 from maxmargin.core.solve.softmax.smooth import LogisticLoss, SoftmaxLoss
 from maxmargin.core.solve.softmax.softmax_blocks import block_sweep
-from maxmargin.core.solve.softmax.softmax_descent import SoftmaxDescent
+from maxmargin.core.solve.softmax.softmax_descent import SoftmaxDescent, best_doubt
 from maxmargin.core.solve.softmax.softmax_sweep import sweep
 
 from ..helpers import cloud
@@ -156,6 +157,42 @@ def test_the_first_weights_of_descent_are_those_of_its_probabilities():
     np.testing.assert_allclose(U, descent.U, atol=1e-4)
     np.testing.assert_allclose(r, descent.r, atol=1e-4)
     np.testing.assert_allclose(h, descent.h, atol=1e-4)
+
+
+@pytest.mark.parametrize("C", [1e-4, 0.03, 3.0, 1e3])
+def test_descent_begins_at_the_best_doubt(C):
+    """No other point between certainty and the classes' shares has a larger dual."""
+    X, y = blobs(150, 7, 5, seed=4)
+    problem = softmax_problem(X, y, C)
+    shares = np.bincount(y) / len(y)
+    W = np.array([C * (X[y == j].sum(axis=0) - shares[j] * X.sum(axis=0)) for j in range(5)])
+
+    def dual(t):
+        p = t * shares + (1 - t) * np.eye(5)[y]
+        return -0.5 * t * t * (W**2).sum() + C * entropy(p, axis=1).sum()
+
+    doubt = best_doubt(shares, C * len(y), float((W**2).sum()))
+    assert dual(doubt) >= max(map(dual, np.geomspace(1e-6, 1.0, 301))) * (1 - 1e-9)
+    descent = SoftmaxDescent(problem, Monitor(), None)
+    np.testing.assert_allclose(descent.U[:, :5].T, doubt * W, atol=1e-5 * np.abs(W).max())
+
+
+def test_rows_of_many_to_a_class_do_not_begin_with_weights_far_too_long():
+    """With p = shares these took 96 epochs to a gap of 1e-3."""
+    X, y = blobs(4000, 32, 30, spread=0.25, seed=2)
+    model = LogisticRegression(C=0.1, tol=1e-3, solver="descent").fit(X.astype(np.float32), y)
+    assert model.certificate_.holds(1e-3)
+    assert model.n_iter_ < 20
+
+
+def test_a_check_proves_the_weights_whose_scores_the_rows_have_seen():
+    """Before Σ α is zero these are not Σ α xᵀ, if the rows' mean is far from the origin."""
+    X, y = blobs(2000, 12, 20, seed=6)
+    epochs = [
+        LogisticRegression(C=0.005, tol=1e-3, solver="descent").fit(X + far, y).n_iter_
+        for far in (0.0, 20.0)
+    ]
+    assert epochs[1] <= epochs[0] + 2  # 4; it took 23
 
 
 def test_dense_rows_of_many_classes_descend_where_they_share_few_directions():
