@@ -21,8 +21,7 @@ from scipy.linalg.blas import sgemm
 from ...rows.rows import DenseRows
 from .softmax_sweep import improve
 
-# Rows of a block.  The inner products of 64 take OpenBLAS four times as long as those of 32, and
-# are worth it only where there are many classes.
+# Rows of a block: more are fewer calls, but their inner products take longer.
 BLOCK_ROWS, MANY_CLASS_BLOCK_ROWS, MANY_CLASSES = 32, 64, 400
 
 
@@ -35,24 +34,35 @@ class RowBlock(NamedTuple):
     steps: np.ndarray  # (m, width)
 
 
-def block_sweep(
-    rows: DenseRows, order: np.ndarray, k: int, pull: float, state
-) -> tuple[float, float]:
-    """``softmax_sweep.sweep`` of dense rows; ``state``: points, logs, U, r, h and room."""
-    points, logs, U, r, h, room = state
-    gap, loss, most = 0.0, 0.0, MANY_CLASS_BLOCK_ROWS if k >= MANY_CLASSES else BLOCK_ROWS
-    X = np.empty((most, U.shape[0]), rows.X.dtype)
-    S, steps = np.empty((most, U.shape[1]), np.float32), np.zeros((most, U.shape[1]), np.float32)
-    for first in range(0, len(order), most):
-        index = order[first : first + most]
-        m = len(index)
-        B = np.take(rows.X, index, axis=0, out=X[:m], mode="clip").astype(np.float32, copy=False)
-        block = RowBlock(index, S[:m], sgemm(1.0, B.T, B.T, trans_a=1).T, steps[:m])
-        sgemm(1.0, U.T, B.T, 0.0, block.S.T, 0, 0, 1)
-        more, lost = _settle(block, k, np.float32(pull), points, logs, (r, h, room))
-        sgemm(1.0, block.steps.T, B.T, 1.0, U.T, 0, 1, 1)
-        gap, loss = gap + more, loss + lost
-    return gap, loss
+class Blocks:
+    """All rows in blocks, which stay the same, so that their inner products are taken once."""
+
+    def __init__(self, rows: DenseRows, order: np.ndarray, k: int, width: int):
+        most = MANY_CLASS_BLOCK_ROWS if k >= MANY_CLASSES else BLOCK_ROWS
+        self.rows, self.order, self.most, self.k = rows, order, most, k
+        self.count = -(-len(order) // most)
+        self.K = np.empty((self.count, most, most), np.float32)
+        self.known = np.zeros(self.count, bool)
+        self.X = np.empty((most, rows.X.shape[1]), rows.X.dtype)
+        self.S, self.steps = np.empty((most, width), np.float32), np.zeros((most, width), np.float32)
+
+    def sweep(self, some: np.ndarray, pull: float, state) -> tuple[float, float]:
+        """``softmax_sweep.sweep`` of some blocks' rows; ``state``: points, logs, U, r, h, room."""
+        points, logs, U, r, h, room = state
+        gap, loss = 0.0, 0.0
+        for place in some:
+            index = self.order[place * self.most : (place + 1) * self.most]
+            m = len(index)
+            B = self.rows.X.take(index, 0, self.X[:m], "clip").astype(np.float32, copy=False)
+            if not self.known[place]:
+                self.K[place, :m, :m] = sgemm(1.0, B.T, B.T, trans_a=1).T
+                self.known[place] = True
+            block = RowBlock(index, self.S[:m], self.K[place], self.steps[:m])
+            sgemm(1.0, U.T, B.T, 0.0, block.S.T, 0, 0, 1)
+            more, lost = _settle(block, self.k, np.float32(pull), points, logs, (r, h, room))
+            sgemm(1.0, block.steps.T, B.T, 1.0, U.T, 0, 1, 1)
+            gap, loss = gap + more, loss + lost
+        return gap, loss
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"nsz", "reassoc", "contract"})

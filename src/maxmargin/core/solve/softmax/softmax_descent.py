@@ -4,7 +4,7 @@
     such that     Σ c_i p_i = Σ c_i e_y                    (where biases are free)
 
 The constraint is kept by an augmented Lagrangian whose multipliers are the biases b.  Rows are
-visited in random order (``softmax_sweep.py``).  Weights and log p are float32: what rounding
+visited in random order (``softmax_sweep.py``), dense ones in blocks (``softmax_blocks.py``).  Weights and log p are float32: what rounding
 does to them enters the gap squared.  The certificate of W alone ends the search.
 """
 
@@ -21,7 +21,7 @@ from ...problem.multiclass import MulticlassProblem
 from ...rows.class_products import class_combine, padded, score_chunks, sums_by_class
 from ...rows.rows import DenseRows, combine, scores, size_of, sqnorms
 from ..contract import Ending, Monitor, OutOfBudget, ended
-from .softmax_blocks import block_sweep
+from .softmax_blocks import Blocks
 from .softmax_sweep import SOFTMAX_ROW_DTYPE, sweep
 
 # τ in units of the mean ‖x − μ‖².
@@ -71,6 +71,10 @@ class SoftmaxDescent:
         self.dice = np.random.default_rng(monitor.seed)
         values = max(1, size_of(problem.rows)) * self.width
         self.slice = max(1, int(CALL_MULTIPLICATIONS * n / values))
+        self.blocks: Blocks | None = None
+        if isinstance(problem.rows, DenseRows):
+            self.blocks = Blocks(problem.rows, self.dice.permutation(self.alive), k, self.width)
+            self.slice = max(1, self.slice // self.blocks.most)
 
         shares = np.bincount(problem.y, weights=problem.c, minlength=k)
         self.b = np.log(shares / shares.sum()) if free else np.zeros(k)
@@ -161,7 +165,7 @@ class SoftmaxDescent:
         """One pass over the rows; the gap and the objective as the rows saw them."""
         self.monitor.step()
         self.unseen = True
-        order = self.dice.permutation(self.alive)
+        order = self.dice.permutation(self.alive if self.blocks is None else self.blocks.count)
         gap, loss = 0.0, 0.0
         for first in range(0, len(order), self.slice):
             if first and self.monitor.seconds > self.monitor.max_seconds:
@@ -175,11 +179,11 @@ class SoftmaxDescent:
         return gap, loss + 0.5 * float(np.vdot(self.U, self.U))
 
     def _visit(self, order: np.ndarray) -> tuple[float, float]:
-        """Steps of the rows named, dense ones in blocks."""
-        rows, state = self.problem.rows, (self.points, self.logs, self.U, self.r, self.h)
-        if isinstance(rows, DenseRows):
-            return block_sweep(rows, order, self.problem.k, self.pull, (*state, self.room))
-        return sweep(rows, order, self.problem.k, self.pull, *state, *self.room)
+        """Steps of the rows named, or of the blocks of dense rows."""
+        state = (self.points, self.logs, self.U, self.r, self.h)
+        if self.blocks is not None:
+            return self.blocks.sweep(order, self.pull, (*state, self.room))
+        return sweep(self.problem.rows, order, self.problem.k, self.pull, *state, *self.room)
 
     def check(self) -> bool:
         """The certificate of the present weights; whether it holds."""
