@@ -16,7 +16,7 @@ from maxmargin.core.solve.softmax.form import choose, solve_logistic
 from maxmargin.core.solve.softmax.hessian_models import Sampled
 from maxmargin.core.solve.softmax.products import far_mean
 from maxmargin.core.solve.softmax.smooth import LogisticLoss, SoftmaxLoss
-from maxmargin.core.solve.softmax.softmax_blocks import block_sweep
+from maxmargin.core.solve.softmax.softmax_blocks import Blocks
 from maxmargin.core.solve.softmax.softmax_descent import SoftmaxDescent, best_doubt
 from maxmargin.core.solve.softmax.softmax_sweep import sweep
 
@@ -137,13 +137,14 @@ def test_blocks_of_rows_take_the_steps_of_single_rows(dtype):
     problem = softmax_problem(X.astype(dtype) + 1, y, 0.3)
     one, other = (SoftmaxDescent(problem, Monitor(), None) for _ in range(2))
     order = np.random.default_rng(1).permutation(150)
-    state = (other.points, other.logs, other.U, other.r, other.h)
-    for _ in range(2):
+    state = (other.points, other.logs, other.U, other.r, other.h, other.room)
+    blocks = Blocks(problem.rows, order, 5, other.width)
+    for _ in range(2):  # the second time inner products are known
         single = sweep(
             problem.rows, order, 5, one.pull, one.points, one.logs, one.U, one.r, one.h, *one.room
         )
-        blocks = block_sweep(problem.rows, order, 5, other.pull, (*state, other.room))
-        assert blocks == pytest.approx(single, rel=1e-4)
+        together = blocks.sweep(np.arange(blocks.count), other.pull, state)
+        assert together == pytest.approx(single, rel=1e-4)
     np.testing.assert_allclose(other.U, one.U, atol=2e-5)
     np.testing.assert_allclose(other.logs, one.logs, atol=2e-4)
     np.testing.assert_allclose(other.h, one.h, atol=2e-5)

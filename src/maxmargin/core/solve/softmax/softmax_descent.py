@@ -4,8 +4,9 @@
     such that     Σ c_i p_i = Σ c_i e_y                    (where biases are free)
 
 The constraint is kept by an augmented Lagrangian whose multipliers are the biases b.  Rows are
-visited in random order (``softmax_sweep.py``), dense ones in blocks (``softmax_blocks.py``).  Weights and log p are float32: what rounding
-does to them enters the gap squared.  The certificate of W alone ends the search.
+visited in random order (``softmax_sweep.py``), dense ones in blocks (``softmax_blocks.py``).
+Weights and log p are float32: what rounding does to them enters the gap squared.  The certificate
+of W alone ends the search.
 """
 
 from __future__ import annotations
