@@ -35,8 +35,8 @@ def test_epochs_of_all_values_are_weighed_against_systems_of_all_columns(rows, C
 
 
 def test_the_squared_hinge_needs_fewer_systems():
-    assert chosen(8000, 300, 10, 1.0) == "descent"
-    assert chosen(8000, 300, 10, 1.0, SquaredHinge()) == "newton"
+    assert chosen(30_000, 300, 10, 1.0) == "descent"
+    assert chosen(30_000, 300, 10, 1.0, SquaredHinge()) == "newton"
 
 
 def test_few_texts_of_many_words_take_epochs_and_no_systems():

@@ -44,7 +44,8 @@ class Blocks:
         self.K = np.empty((self.count, most, most), np.float32)
         self.known = np.zeros(self.count, bool)
         self.X = np.empty((most, rows.X.shape[1]), rows.X.dtype)
-        self.S, self.steps = np.empty((most, width), np.float32), np.zeros((most, width), np.float32)
+        self.S = np.empty((most, width), np.float32)
+        self.steps = np.zeros_like(self.S)
 
     def sweep(self, some: np.ndarray, pull: float, state) -> tuple[float, float]:
         """``softmax_sweep.sweep`` of some blocks' rows; ``state``: points, logs, U, r, h, room."""
