@@ -10,13 +10,15 @@ from maxmargin.core.problem.problem import Problem
 from maxmargin.core.rows.rows import as_rows
 from maxmargin.core.solve.two_class.form import choose
 
+HINGE = Hinge()
 
-def chosen(n, d, each, C, loss=None):
+
+def chosen(n, d, each, C, loss=HINGE):
     """The solver of n rows with so many ones each."""
     columns = np.arange(n * each, dtype=np.int32) % d
     X = sparse.csr_matrix((np.ones(n * each), columns, np.arange(0, n * each + 1, each)), (n, d))
     y = np.where(np.arange(n) % 2, 1.0, -1.0)
-    return choose(Problem(as_rows(X), y, np.full(n, C), loss or Hinge()))[0]
+    return choose(Problem(as_rows(X), y, np.full(n, C), loss))[0]
 
 
 @pytest.mark.parametrize(

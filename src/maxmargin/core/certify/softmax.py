@@ -17,15 +17,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ..problem.multiclass import MulticlassProblem
 from ..problem.problem import Bias
 from ..rows.class_products import class_combine, score_chunks
-from ..rows.exponential import exponentials
 from ..rows.rows import DenseRows, anchor
 from ..rows.twofold import distances, twofold_combine, twofold_scores
 from .certificate import SUM_ROUNDING, Certificate
@@ -40,6 +37,14 @@ from .conclude import (
 )
 from .multiclass import range_at
 from .rounding import SMALLEST, SPARE, UNIT, Rounding, gamma, length_above
+from .softmax_sums import (
+    EXP_ROUNDINGS,
+    SoftmaxScores,
+    SoftmaxSums,
+    multipliers,
+    weigh,
+    weigh_rows,
+)
 
 # Σ c p is wanted this near to Σ c e_y, relative to the multipliers' sum: rounding.
 BALANCE_ROUNDING = 1e-14
@@ -56,8 +61,8 @@ MIN_CURVATURE_SHARE = 1e-60
 # Multiplications for which the curvature in the biases is taken from all rows; where it would
 # cost more, from as many as that, or from this many per class.
 MAX_CURVATURE_WORK, CURVATURE_ROWS_PER_CLASS = 100_000_000_000, 4
-# Probabilities of which it is summed up at once; exponentials that are taken at once.
-CURVATURE_PANEL_VALUES, EXP_BLOCK_VALUES = 1 << 22, 2048
+# Probabilities of which the curvature is summed up at once.
+CURVATURE_PANEL_VALUES = 1 << 22
 # Numbers from which on the scores are kept in single precision.  That moves p, which may be
 # any probabilities, but not the proof: the primal is then summed in a pass of its own.
 MAX_DOUBLE_SCORES = 1 << 25
@@ -65,46 +70,12 @@ MAX_DOUBLE_SCORES = 1 << 25
 # biases are then balanced until what is left of Σ α costs no more, and is this share of α at most.
 ROUGH_SHARE, ROUGH_BALANCE = 1e-3, 1e-11
 SINGLE = float(np.finfo(np.float32).eps)
-
-
-# Roundings of an exponential and what is made of it; scores that are off by less than this leave
-# 1 − p_y of a row within this factor.
-EXP_ROUNDINGS, SMALL_SCORE_ERROR, SPARED_WRONG = 64, 0.02, 1.1
 # p_y of a row that is surely wrong is off by more than it is; −p log p is then below this times
 # what it is off by.
 LOG_UNEVEN = 40.0
 ROOT_2 = math.sqrt(2.0)
 # Classes from which on only the diagonal of the curvature is used.
 MAX_CURVATURE_CLASSES = 1500
-
-
-class SoftmaxSums(NamedTuple):
-    """What a pass over the scores adds up."""
-
-    loss: float
-    entropy: float
-    multipliers: float
-    residual: np.ndarray
-    loss_error: float = 0.0  # by how much the loss may be larger for the rounding of scores
-    entropy_error: float = 0.0
-    pulled: float = 0.0  # Σ of multipliers by size
-
-
-class SoftmaxScores(NamedTuple):
-    """Scores of all rows without biases, (n, k), and bounds on the errors of their differences.
-
-    Of row i they are off by slope · size_i + base, and the loss of a row by as much.  In twice the
-    digits W_p is about a ``place``, where scores of two classes may be so far ``apart``.  Σ α may
-    be as large as costs ``spare`` of the objective.
-    """
-
-    S: np.ndarray
-    size: np.ndarray
-    slope: float
-    base: float
-    place: np.ndarray | None = None
-    apart: float = 0.0
-    spare: float = 0.0
 
 
 def balanced(
@@ -117,7 +88,7 @@ def balanced(
         b, sums = _balance(problem, scored, start)
     else:
         b = np.zeros(problem.k)
-        sums = _weigh(problem, scored, b)
+        sums = weigh(problem, scored, b)
     found = _certificate(problem, W, b, scored, sums, (b, sums))
     return b, _sharp(problem, W, b) if wants_digits(found, tol) else found
 
@@ -137,7 +108,7 @@ def wants_digits(found: Certificate, tol: float) -> bool:
 
 def _certify(problem, W, b, scored: SoftmaxScores, at) -> Certificate:
     """Primal of (W, b) with scores + ``at``, and dual of p made balanced nearby."""
-    here = _weigh(problem, scored, at)
+    here = weigh(problem, scored, at)
     near = at, here
     if problem.bias and not _is_balanced(here):
         near = _balance(problem, scored, at)
@@ -160,9 +131,9 @@ def _scored(problem: MulticlassProblem, W, tol: float) -> SoftmaxScores:
     S = np.empty((n, problem.k), dtype=np.float32 if many else np.float64)
     rows, spare = problem.rows, ROUGH_SHARE * tol if many else 0.0
     longest = float(np.linalg.norm(W, axis=1).max()) * float(problem.lengths.max(initial=0.0))
-    single = isinstance(rows, DenseRows) and rows.X.dtype == np.float32
-    if many and single and (SINGLE * longest) ** 2 <= spare:
-        np.matmul(rows.X, W.T.astype(np.float32), out=S)
+    X = rows.X if isinstance(rows, DenseRows) and rows.X.dtype == np.float32 else None
+    if X is not None and many and (SINGLE * longest) ** 2 <= spare:
+        np.matmul(X, W.T.astype(np.float32), out=S)
     else:
         for part, s in score_chunks(rows, W):
             S[part] = s
@@ -188,7 +159,7 @@ def _certificate(
 
     def steps(part: slice) -> np.ndarray:
         alpha = np.empty((part.stop - part.start, k))
-        _multipliers(S[part], at, problem.y[part], problem.c[part], alpha)
+        multipliers(S[part], at, problem.y[part], problem.c[part], alpha)
         return alpha
 
     if S.dtype != np.float64:  # rounded scores would do for p, but not for the objective
@@ -252,7 +223,7 @@ def _loss(problem, W, b, scored: SoftmaxScores) -> SoftmaxSums:
     total, error = 0.0, 0.0
     for part, s in score_chunks(problem.rows, W):
         some = SoftmaxScores(s, scored.size[part], scored.slope, scored.base)
-        found = _weigh_rows(problem.y[part], problem.c[part], some, b, np.zeros(problem.k))
+        found = weigh_rows(problem.y[part], problem.c[part], some, b, np.zeros(problem.k))
         total, error = total + found[0], error + found[3]
     return SoftmaxSums(total, 0.0, 0.0, np.zeros(problem.k), error)
 
@@ -263,7 +234,7 @@ def _is_balanced(sums: SoftmaxSums) -> bool:
 
 def _balance(problem, scored: SoftmaxScores, b) -> tuple[np.ndarray, SoftmaxSums]:
     """Newton's method on b ↦ Σ c (log Σ exp(s + b) − b_y), which is convex."""
-    sums, A = _weigh(problem, scored, b), None
+    sums, A = weigh(problem, scored, b), None
     for _ in range(MAX_BALANCE_STEPS):
         size = float(np.abs(sums.residual).max())
         if size <= BALANCE_ROUNDING * sums.multipliers or _is_spared(problem, scored, sums):
@@ -302,7 +273,7 @@ def _downhill(
     """The first of ever shorter steps that lowers the loss or, at its floor, the residual."""
     expected, t = float(sums.residual @ step), 1.0
     while t > MIN_STEP:
-        trial = _weigh(problem, scored, b + t * step)
+        trial = weigh(problem, scored, b + t * step)
         lower = trial.loss < sums.loss - ARMIJO_SHARE * t * expected
         if lower or float(np.abs(trial.residual).max()) < (1.0 - 0.1 * t) * size:
             return b + t * step, trial
@@ -340,116 +311,10 @@ def _curvature(problem, S, b) -> np.ndarray:
     for start in range(0, len(c), size):
         part = slice(start, start + size)
         alpha = np.empty((len(c[part]), k))
-        _multipliers(S[part], b, y[part], np.ones(len(alpha)), alpha)
+        multipliers(S[part], b, y[part], np.ones(len(alpha)), alpha)
         np.negative(alpha, out=alpha)  # p − e_y, to which e_y is added
         alpha[np.arange(len(alpha)), y[part]] += 1.0
         A[np.diag_indices(k)] += c[part] @ alpha
         rough = (np.sqrt(c[part])[:, None] * alpha).astype(np.float32)  # it only guides steps
         A -= rough.T @ rough
     return A * (problem.c.sum() / max(c.sum(), np.finfo(float).tiny))
-
-
-def _weigh(problem, scored: SoftmaxScores, b) -> SoftmaxSums:
-    residual = np.zeros(problem.k)
-    loss, entropy, multipliers, *bounds = _weigh_rows(problem.y, problem.c, scored, b, residual)
-    return SoftmaxSums(loss, entropy, multipliers, residual, *bounds)
-
-
-def _weigh_rows(y, c, scored: SoftmaxScores, b, residual) -> list[float]:
-    base = scored.base + 4.0 * UNIT * float(np.abs(b).max(initial=0.0))
-    found = _add_up(scored.S, b, y, c, residual, scored.size, scored.slope, base)
-    return found.tolist()
-
-
-@njit(cache=True, nogil=True)
-def _add_up(S, b, y, c, residual, size, slope, base):
-    """Σ c ℓ, Σ c Σ p log p, Σ c (1 − p_y), by how much the first two may be larger, and
-    Σ c (1 − p_y) size; adds Σ α to ``residual``, without cancellation."""
-    n, k = S.shape
-    some = max(1, EXP_BLOCK_VALUES // k)
-    room, e, sums = np.empty(some * k), np.empty(some * k), np.zeros(6)
-    for start in range(0, n, some):
-        stop = min(n, start + some)
-        _lower(S[start:stop], b, room)
-        e[:] = room
-        exponentials(e[: (stop - start) * k])
-        off = size[start:stop] * slope + base
-        _add_block(room, e, y[start:stop], c[start:stop], residual, off, size[start:stop], sums)
-    return sums
-
-
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _lower(S, b, room):
-    """S + b, less every row's largest, rounded alike wherever it is computed.
-
-    Far from the origin S and b are large and cancel; Σα and W_p must mean the same p.
-    """
-    k = S.shape[1]
-    for i in range(S.shape[0]):
-        s, out = S[i], room[i * k : (i + 1) * k]
-        for j in range(k):
-            out[j] = s[j] + b[j]
-        top = out[0]
-        for j in range(1, k):
-            top = max(top, out[j])
-        for j in range(k):
-            out[j] -= top
-
-
-@njit(cache=True, nogil=True, fastmath={"nsz", "reassoc", "contract"})
-def _add_block(room, exps, y, c, residual, off, size, sums):
-    k = len(residual)
-    uneven = (k + EXP_ROUNDINGS) * UNIT
-    for i in range(y.shape[0]):
-        if c[i] <= 0.0:
-            continue
-        s, e = room[i * k : (i + 1) * k], exps[i * k : (i + 1) * k]
-        own, mean, others = e[y[i]], 0.0, 0.0
-        for j in range(k):
-            mean += e[j] * s[j]
-        e[y[i]] = 0.0
-        for j in range(k):
-            others += e[j]
-        total, certain = own + others, s[y[i]] == 0.0
-        scale = c[i] / total
-        log_total = math.log1p(others) if certain else math.log(total)
-        loss = log_total - s[y[i]]
-        wrong = scale * others
-        sums[0] += c[i] * loss
-        sums[1] += scale * mean - c[i] * log_total
-        sums[2] += wrong
-        # A row that is right for certain hardly feels the rounding of its scores.
-        felt = SPARED_WRONG * wrong if certain and off[i] < SMALL_SCORE_ERROR else c[i]
-        sums[3] += off[i] * felt + uneven * (c[i] * loss + (wrong if certain else c[i]))
-        sums[4] += uneven * (c[i] * log_total - scale * mean + (wrong if certain else c[i]))
-        sums[5] += wrong * size[i]
-        for j in range(k):
-            residual[j] -= scale * e[j]
-        residual[y[i]] += wrong
-
-
-@njit(cache=True, nogil=True)
-def _multipliers(S, b, y, c, alpha):
-    """α = c (e_y − softmax(s + b)) of every row."""
-    n, k = S.shape
-    flat, some = alpha.reshape(n * k), max(1, EXP_BLOCK_VALUES // k)
-    for start in range(0, n, some):
-        stop = min(n, start + some)
-        room = flat[start * k : stop * k]
-        _lower(S[start:stop], b, room)
-        exponentials(room)
-        _scale(room, y[start:stop], c[start:stop], k)
-
-
-@njit(cache=True, nogil=True, fastmath={"nsz", "reassoc", "contract"})
-def _scale(room, y, c, k):
-    for i in range(y.shape[0]):
-        e = room[i * k : (i + 1) * k]
-        own, others = e[y[i]], 0.0
-        e[y[i]] = 0.0
-        for j in range(k):
-            others += e[j]
-        scale = c[i] / (own + others)
-        for j in range(k):
-            e[j] *= -scale
-        e[y[i]] = scale * others

@@ -18,7 +18,8 @@ from ...core.certify.certificate import Certificate
 from ...core.certify.conclude import Tally
 from ...core.certify.multiclass import range_at
 from ...core.certify.rounding import SPARE, UNIT, Rounding, gamma, length_above
-from ...core.certify.softmax import EXP_ROUNDINGS, ROOT_2, conclude_smooth, wants_digits
+from ...core.certify.softmax import ROOT_2, conclude_smooth, wants_digits
+from ...core.certify.softmax_sums import EXP_ROUNDINGS
 from ...core.certify.two_class import tally
 from ...core.problem.class_losses import Softmax
 from ...core.problem.losses import Logistic
