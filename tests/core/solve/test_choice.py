@@ -28,6 +28,8 @@ def chosen(n, d, each, C, loss=HINGE):
         ((32_000, 123, 14), 1.0, "newton"),
         ((11_000, 1900, 100), 1.0, "descent"),  # words of newsgroups
         ((750, 4500, 10), 1.0, "descent"),  # few texts of many words
+        ((750, 4500, 10), np.inf, "descent"),
+        ((32_000, 123, 14), np.inf, "newton"),
         ((50_000, 300, 12), 1.0, "descent"),
         ((50_000, 300, 12), 100.0, "newton"),
     ],
