@@ -55,8 +55,8 @@ MAX_DESCENT_STIFFNESS = 3.0
 # long in all as the better of both; Newton wherever C‖x‖² is above 3 took 3.4 times.  For the
 # squared hinge Newton's method needs a tenth of the systems: of 324 problems 1.4 times, and 7.6.
 MAX_DESCENT_SHARE, MAX_SMOOTH_DESCENT_SHARE = 0.3, 0.02
-# What a hard margin counts as: of 96 made problems with 0.3 d³ above 250 times the values, separable
-# or not, descent took 0.01 to 0.9 of Newton's time; below 100 times, up to 5 times as long.
+# What a hard margin counts as: of 96 made problems with 0.3 d³ above 250 times the values,
+# separable or not, descent took 0.01 to 0.9 of Newton's time; below 100 times, up to 5 times.
 HARD_STIFFNESS = 250.0**2
 # Dense rows of so many columns that are mostly zeros are read as sparse ones up to this C‖x‖²:
 # images of 784 pixels at 9 take a fifth of the time to 1e-3, and a sixth to 1e-6.
