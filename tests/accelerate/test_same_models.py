@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_breast_cancer, load_iris, make_classification
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_classification
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, RidgeClassifier
@@ -177,6 +177,35 @@ def test_discriminants(data):
     np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(theirs.transform(X)), atol=1e-8)
     assert set(vars(ours)) == set(vars(theirs))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_discriminants_have_every_attribute_that_scikit_learn_leaves(kind):
+    X, y = load_digits(return_X_y=True)
+    model = LinearDiscriminantAnalysis(store_covariance=True, n_components=2)
+    theirs = clone(model).fit(X.astype(kind), y)
+    with accelerate.accelerated():
+        ours = clone(model).fit(X.astype(kind), y)
+    assert accelerate.fits()[0].solver == "maxmargin"
+    assert set(vars(ours)) == set(vars(theirs))
+    for name, value in vars(theirs).items():
+        if isinstance(value, np.ndarray) and name != "scalings_":  # whose signs are LAPACK's choice
+            mine = getattr(ours, name)
+            assert mine.dtype == value.dtype
+            near = np.finfo(kind).eps ** 0.6 * max(1.0, np.abs(value).max())
+            np.testing.assert_allclose(mine, value, rtol=0, atol=near, err_msg=name)
+
+
+def test_discriminants_of_a_column_that_is_constant_but_for_rounding_are_left():
+    X, y = load_iris(return_X_y=True)
+    X = np.column_stack([X, np.full(len(X), 7.3)])
+    theirs = LinearDiscriminantAnalysis().fit(X, y)
+    with accelerate.accelerated():
+        ours = LinearDiscriminantAnalysis().fit(X, y)
+    (fit,) = accelerate.fits()
+    assert fit.solver == "scikit-learn"
+    assert "but for rounding" in fit.why
+    np.testing.assert_array_equal(ours.coef_, theirs.coef_)
 
 
 def test_kernel_ridge():

@@ -107,36 +107,57 @@ def attend(case: Case) -> Any:
 
 
 def recorded(
-    kind: str, shape: tuple[int, ...], why: str, run: Callable[[], Any], solver="scikit-learn"
+    kind: str,
+    shape: tuple[int, ...],
+    why: str,
+    original: Callable[[], Any],
+    ours: Callable[[], str] | None = None,
 ) -> Any:
-    """Run a closed form, which has nothing to prove, and record who has solved it and why."""
-    fit = record.Fit(kind, record.place(), *(*shape, 0, 0)[:2], why=why, solver=solver)
+    """Run a closed form, which has nothing to prove, and record who has solved it and why.
+
+    ``ours`` sets what the original sets, which then returns nothing, and says how.
+    """
+    fit = record.Fit(kind, record.place(), *(*shape, 0, 0)[:2], why=why)
+    began = perf_counter()
     try:
-        value, fit.seconds = _timed(run)
-        return value
+        if ours is not None and (how := _unless_refused(fit, ours)):
+            fit.solver, fit.why = "maxmargin", how
+            return None
+        return original()
     finally:
+        fit.seconds = perf_counter() - began
         record.add(fit)
 
 
 def _proved(case: Case, fit: record.Fit) -> Answer | None:
     """The certified answer; None where there is none, with the reason noted."""
+    answer = _unless_refused(fit, lambda: _certified(case, fit))
+    if answer is not None:
+        fit.solver, fit.gap, fit.why = "maxmargin", answer.gap, answer.method
+    return answer
+
+
+def _certified(case: Case, fit: record.Fit) -> Answer:
+    case.check()
+    fit.classes = case.classes
+    if not worth_loading(case.seconds()):
+        raise Quicker(
+            f"small: loading the solvers ({LOADING_SECONDS:g} s, once) would cost more "
+            "than all fits so far"
+        )
+    answer, fit.our_seconds = _timed(case.solve)
+    return answer
+
+
+def _unless_refused(fit: record.Fit, run: Callable[[], Any]) -> Any:
+    """What it returns; None where it refuses or fails, with the reason noted."""
     try:
-        case.check()
-        fit.classes = case.classes
-        if not worth_loading(case.seconds()):
-            raise Quicker(
-                f"small: loading the solvers ({LOADING_SECONDS:g} s, once) would cost more "
-                "than all fits so far"
-            )
-        answer, fit.our_seconds = _timed(case.solve)
+        return run()
     except Refusal as refusal:
         fit.why = str(refusal)
-        return None
     except Exception as error:  # a failure here must not become one of the program
         fit.why = f"maxmargin {STOPPED} {type(error).__name__}: {error}"
-        return None
-    fit.solver, fit.gap, fit.why = "maxmargin", answer.gap, answer.method
-    return answer
+    return None
 
 
 def _better(case: Case, fit: record.Fit, answer: Answer | None, theirs: Any) -> Any:

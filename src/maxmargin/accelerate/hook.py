@@ -34,7 +34,6 @@ PATCHES = (
     Patch("sklearn.linear_model._stochastic_gradient", "BaseSGDClassifier._fit", "perceptron"),
     Patch("sklearn.linear_model._ridge", "_BaseRidge.fit", "ridge"),
     Patch("sklearn.kernel_ridge", "_solve_cholesky_kernel", "kernel_ridge"),
-    Patch(_LDA, "scipy", "discriminant", "wrap_scipy"),
     Patch(_LDA, "LinearDiscriminantAnalysis._solve_svd", "discriminant"),
     Patch(_LDA, "LinearDiscriminantAnalysis._solve_lstsq", "discriminant", "wrap_direct"),
     Patch(_LDA, "LinearDiscriminantAnalysis._solve_eigen", "discriminant", "wrap_direct"),

@@ -103,11 +103,21 @@ def column_appended(X: Any, value: float) -> Any:
         return X
     n, d = X.shape
     if sparse.issparse(X):
-        ones = np.full((n, 1), value, dtype=X.dtype)
-        return sparse.csr_matrix(sparse.hstack([X, ones], format="csr"))
+        return _sparse_column_appended(X.tocsr(), value)
     wide = np.empty((n, d + 1), dtype=X.dtype)
     wide[:, :d], wide[:, d] = X, value
     return wide
+
+
+def _sparse_column_appended(X: Any, value: float) -> sparse.csr_matrix:
+    """By inserting it at the end of every row; ``hstack`` goes by way of triples, in twice the
+    time.  An entry that is stored in pieces is added up, as squares of the pieces are not its."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    (n, d), ends = X.shape, X.indptr[1:]
+    rows = np.insert(X.data, ends, value), np.insert(X.indices, ends, d)
+    return sparse.csr_matrix((*rows, X.indptr + np.arange(n + 1)), shape=(n, d + 1))
 
 
 def by_name(original: Callable, args: tuple, kwargs: dict) -> dict[str, Any]:
