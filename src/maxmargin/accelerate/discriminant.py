@@ -4,9 +4,9 @@
 
 μ_y is the mean of a row's class and σ the standard deviation of each column about these means.
 scikit-learn takes S and V from A and throws U away; S² and V are the eigenvalues and vectors of
-AᵀA, which is summed up in one pass over the rows, at a fraction of the work.  Squaring leaves S with
-an error of 1e-8 of the largest, far below the 1e-4 at which ``tol`` calls it zero; where some are
-small but not zero, scikit-learn computes them.  The signs of ``scalings_`` are LAPACK's choice
+AᵀA, which is summed up in one pass over the rows, at a fraction of the work.  Squaring leaves S
+with an error of 1e-8 of the largest, far below the 1e-4 at which ``tol`` calls it zero; where some
+are small but not zero, scikit-learn computes them.  The signs of ``scalings_`` are LAPACK's choice
 either way.
 """
 
@@ -112,7 +112,7 @@ def _whitening(scatter: np.ndarray, means: np.ndarray, n: int, tol: float) -> np
     share = S / max(S[0], np.finfo(float).tiny)
     if np.any((share > ZERO_SHARE) & (share < CLEAR_SHARE)):
         raise Refusal("some singular values are too small for their squares to tell from zero")
-    if (rank := np.count_nonzero(S > tol)) == 0:
+    if (rank := np.count_nonzero(tol < S)) == 0:
         raise Refusal(f"tol={tol:g} leaves nothing")
     return V[:, ::-1][:, :rank] / sigma[:, None] / S[:rank]
 
@@ -123,7 +123,7 @@ def _projected(model: Any, means: np.ndarray, whitening: np.ndarray) -> dict[str
     xbar = priors @ means
     apart = (means - xbar) @ whitening
     _, S, Vt = linalg.svd(np.sqrt(priors)[:, None] * apart, full_matrices=False)
-    scalings = whitening @ Vt[S > model.tol * S[0]].T
+    scalings = whitening @ Vt[model.tol * S[0] < S].T
     coef = (means - xbar) @ scalings
     weights = coef @ scalings.T
     shares = S**2 / (S**2).sum() if model._max_components else S
