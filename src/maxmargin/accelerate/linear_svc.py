@@ -138,12 +138,12 @@ class LinearSVCCase(Case):
         n_iter = np.minimum(n_iter, max(1, self.given.max_iter - 1)).astype(np.int32)
         return Answer((*self.given.split(W), n_iter), primal, gap, method)
 
-    def warm_key(self, label: int) -> tuple:
+    @cached_property
+    def warm_key(self) -> tuple:
+        """Of all classes, so that rows are looked at once."""
         given, (_, codes) = self.given, self.labels
         weight = hash((self.c / float(given.C)).tobytes())
-        return warm.fingerprint(
-            given.X, codes, "LinearSVC", given.loss, given.column, weight, label
-        )
+        return warm.fingerprint(given.X, codes, "LinearSVC", given.loss, given.column, weight)
 
     def primal(self, value: Any) -> float:
         W, codes = self.given.joined(value), self.labels[1]
@@ -177,7 +177,7 @@ def _one_vs_rest(case: LinearSVCCase):
     for label in case.machines:
         y, c = case.machine(label)
         problem = Problem(rows, y, c, LOSSES[case.given.loss], Bias.NONE)
-        key = case.warm_key(label)
+        key = (*case.warm_key, label)
         solution = solve(
             problem, Monitor(case.aim, enough=ENOUGH, max_iter=MAX_ITER), start=warm.start(key, C)
         )

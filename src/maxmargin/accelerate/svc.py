@@ -170,7 +170,7 @@ class SVCCase(Case):
         goal, pairs, counts = aim(self.svc.tol, USUAL_TOL), [], []
         primal, dual, why = 0.0, 0.0, ""
         for first, second, some, problem in self.problems():
-            point, proof, n_iter, why = solve_one(problem, self._key(first, second), goal)
+            point, proof, n_iter, why = solve_one(problem, (*self._key, first, second), goal)
             pairs.append(ClassPair(first, second, some, point.alpha, point.b))
             counts.append(n_iter)
             primal, dual = primal + proof.primal, dual + proof.dual
@@ -200,11 +200,13 @@ class SVCCase(Case):
                 return other
         return found, found.certificate, found.n_iter, found.why
 
-    def _key(self, first: int, second: int) -> tuple:
+    @cached_property
+    def _key(self) -> tuple:
+        """Of all pairs, so that rows are looked at once."""
         svc, X = self.svc, self.points.X
         kernel = (str(svc.kernel), svc._gamma, svc.degree, svc.coef0)
         weight = hash((self.c / float(svc.C)).tobytes())
-        return warm.fingerprint(X, self.codes, "SVC", kernel, weight, first, second)
+        return warm.fingerprint(X, self.codes, "SVC", kernel, weight)
 
     def _table(self, pairs: list[ClassPair], counts: list[int]) -> dict[str, Any]:
         """All pairs as LIBSVM keeps them."""
