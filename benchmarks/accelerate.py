@@ -32,7 +32,7 @@ from .run import RESULTS, save
 COUNTED_SECONDS = 0.05
 # Repeats until so many seconds are spent, at least one and at most so many: of three runs of a few
 # milliseconds the best differ by 10 to 25 % where scikit-learn runs twice, of fifteen by 5 %.
-REPEAT_SECONDS, MAX_REPEATS = 1.0, 15
+REPEAT_SECONDS, MAX_REPEATS = 3.0, 15
 
 
 def fit_seconds(case: Case) -> float:

@@ -47,7 +47,7 @@ def test_a_search_that_took_more_steps_than_lbfgs_has_is_not_begun_with_a_larger
 
 
 def test_a_judged_fit_is_gone_on_with():
-    X, y = _digits(decades=2.0)
+    X, y = _digits(decades=3.0)
     with accelerate.accelerated(load="now", compare=True):
         LogisticRegression().fit(X[:400], y[:400])
     (fit,) = accelerate.fits()
