@@ -97,6 +97,8 @@ def known_peer_seconds() -> dict[str, float]:
 def summary(results: list[dict]) -> str:
     counted = [r for r in results if r["sklearn"] >= COUNTED_SECONDS]
     ratios = [r["sklearn"] / r["ours"] for r in counted]
+    if not counted:
+        return f"no fit over {COUNTED_SECONDS:g} s"
     slowest = min((r["sklearn"] / r["ours"], r["case"]) for r in results)
     gaps = [r["gap"] for r in results if r["gap"] is not None]
     return (
