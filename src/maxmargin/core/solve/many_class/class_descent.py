@@ -25,6 +25,7 @@ from ..two_class.sweep import awake
 from .class_leap import leap
 from .class_shift import best_shift
 from .class_sweep import CLASS_ROW_DTYPE, SLEEP_FACTOR, look, square_sum, sweep, weights
+from .outlook import Outlook
 
 # τ, the stiffness of the constraint r = 0, in units of the mean ‖x − μ‖².
 BALANCE_STIFFNESS = 0.05
@@ -52,10 +53,16 @@ EMPTY_ROW_NORM = 1e-12
 
 
 def class_descent(
-    problem: MulticlassProblem, monitor: Monitor, start: ClassPoint | None = None
+    problem: MulticlassProblem,
+    monitor: Monitor,
+    start: ClassPoint | None = None,
+    patience: float = np.inf,
 ) -> tuple[ClassPoint, Ending]:
-    """Descend until the estimated gap is the one asked for; multipliers are nearly feasible."""
-    state = ClassDescent(problem, monitor, start)
+    """Descend until the estimated gap is the one asked for; multipliers are nearly feasible.
+
+    ``patience``: epochs worth about as much as another solver (``outlook.py``).
+    """
+    state = ClassDescent(problem, monitor, start, patience)
     ending = ended(state.loop)
     return state.point(ending is Ending.REACHED), ending
 
@@ -63,7 +70,13 @@ def class_descent(
 class ClassDescent:
     """Multipliers β (n, width), weights U (d, width), and what is known of their gap."""
 
-    def __init__(self, problem: MulticlassProblem, monitor: Monitor, start: ClassPoint | None):
+    def __init__(
+        self,
+        problem: MulticlassProblem,
+        monitor: Monitor,
+        start: ClassPoint | None,
+        patience: float = np.inf,
+    ):
         self.problem, self.monitor, self.rates = problem, monitor, hinge_rates(problem.loss)
         self.rows = rows = compressed(problem.rows)
         n, d = problem.shape
@@ -93,6 +106,7 @@ class ClassDescent:
         self.b, self.r = np.zeros(width), np.zeros(width)
         self.clock, self.speed, self.epochs = 0.0, np.inf, 0
         self.primal, self.dual = np.inf, -np.inf
+        self.outlook = Outlook(patience)
         self.best: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self.beta = np.zeros((n, width), dtype=precision)
         if start is not None:
@@ -157,6 +171,8 @@ class ClassDescent:
                 gap = self.check()
                 if gap <= target:
                     return Ending.REACHED
+                if self.outlook.is_bleak(self.epochs, gap, target):
+                    break
                 speed, checked = self.speed, self.epochs
                 closed = max(primal - self.primal, self.dual - dual) > MIN_CHECK_PROGRESS * (
                     primal - dual

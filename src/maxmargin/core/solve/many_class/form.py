@@ -1,12 +1,13 @@
 """k classes at once: which solver, and why; and how its point is made feasible and proved.
 
-newton    few unknowns, k(d+1), or few rows and a large C: Newton's method on all of them at once
-descent   many rows or many columns: dual block coordinate descent
+newton    a large C, or small data: Newton's method on all k(d+1) unknowns at once
+descent   else: dual block coordinate descent, while it is the quicker (``outlook.py``)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,38 +17,30 @@ from ...certify.conclude import first_that_proves, lengthened
 from ...certify.multiclass import certify_classes
 from ...problem.class_losses import boxed_classes, class_value
 from ...problem.multiclass import MulticlassProblem
-from ...rows.rows import combine, sqnorms
 from ..contract import ClassPoint, Form, Monitor, Proved, Solution
 from ..precise.resort import solved
 from .class_descent import class_descent
 from .class_newton import class_newton
 from .hard_classes import ManyClassMargin, unit_class_margin
+from .outlook import is_stiff, newton_epochs, stiffness
 
 CLASS_SOLVERS: dict[str, Callable] = {"newton": class_newton, "descent": class_descent}
 
-# Unknowns up to which a Newton system is solved directly.
-NEWTON_UNKNOWNS = 700
-# C‖x − mean‖² up to which descent needs few epochs.
-MAX_DESCENT_STIFFNESS = 12.0
-# Unknowns times themselves times rows: work of one Newton step, about a second at most.
-NEWTON_WORK = 3e9
-# Rows up to which a Newton system of their margins is solved instead, once C‖x − mean‖² is so large
-# that descent needs thousands of epochs: 288 rows of 90 columns in 15 classes take descent 0.15,
-# 0.9 and 1.2 s at 900, 9,000 and 90,000, and Newton 0.15, 0.25 and 0.2 s.
-NEWTON_ROWS, MIN_NEWTON_ROW_STIFFNESS = 700, 500.0
-# Beyond that work, too, it is quicker where C‖x − mean‖², s, is large: some fifteen steps whatever
-# it is, where descent needs about 30 s^⅔ epochs; so rows cancel, and unknowns decide.  16,000 rows
-# in 26 classes of 16 columns to 1e-3: 1.5 s at 30 as at 3,000, where descent takes 3.3 s and more.
-# Of more unknowns the factor of the system costs most: 5,000 rows, 2,020 unknowns, 300: 5.5 s
-# either way; 3,000 rows and 2,440 unknowns 12 s by Newton, 2.7 by descent.
-NEWTON_UNKNOWNS_PER_EPOCHS, MANY_UNKNOWNS_PER_EPOCHS = 60.0, 15.0
-FEW_STIFF_UNKNOWNS, MAX_STIFF_UNKNOWNS = 1000, 2500
+# Of the hard margin, whose multipliers have no cap: unknowns up to which, and unknowns times
+# themselves times rows (a step of about a second) up to which Newton's method has it; and rows up
+# to which a Newton system of their margins is the smaller one.
+NEWTON_UNKNOWNS, NEWTON_WORK, NEWTON_ROWS = 700, 3e9, 700
 # Rows times unknowns up to which Newton goes on to rounding: a step or two more, and the model
 # then depends on nothing but the data.
 MAX_EXACT_NEWTON_SIZE, EXACT_NEWTON_TOL = 300_000, 1e-9
 # … if that was asked for at all: folds that are to choose C ask for less.  They get some more than
 # they ask for, so that hardly a row held out is told otherwise than at the optimum.
-MAX_EXACTLY_ASKED_TOL, NEWTON_TOL_SHARE = 1e-4, 1e-2
+MAX_EXACTLY_ASKED_TOL, LOOSE_TOL_SHARE = 1e-4, 1e-2
+# Rows times classes up to which a looser fit is Newton's, too: some 20 ms, and without kernels that
+# a first fit would have to compile.
+MAX_TINY_MULTIPLIERS = 3_000
+# Of the iterations allowed, so many at most are descent's patience: some must be left for Newton.
+MAX_PATIENCE_SHARE = 0.25
 # Classes up to which biases that are not unique are moved to the middle: k³ operations.
 MAX_MIDDLE_BIAS_CLASSES = 300
 # Values of X as a dense array, up to which Newton is tried when descent falls short, and up to
@@ -57,49 +50,57 @@ FALLBACK_MAX_VALUES, NEWTON_MAX_VALUES = 3e7, 5e8
 MAX_CONTINUATIONS = 5
 
 
-def choose_classes(problem: MulticlassProblem) -> tuple[str, str]:
-    """The solver's name and the reason for it."""
+def choose_classes(problem: MulticlassProblem, tol: float = 1e-6) -> tuple[str, str]:
+    """The solver to begin with and the reason for it; descent may give way to Newton's method."""
     n, d = problem.shape
     unknowns = problem.k * (d + 1)
-    if n * unknowns <= MAX_EXACT_NEWTON_SIZE:
+    if _is_small(problem) and (tol <= MAX_EXACTLY_ASKED_TOL or _is_tiny(problem)):
         return "newton", f"{n} rows and {unknowns} unknowns: exact to rounding at no cost"
-    if unknowns > NEWTON_UNKNOWNS or n * unknowns**2 > NEWTON_WORK:
-        if n <= NEWTON_ROWS and (problem.hard or stiffness(problem) > MIN_NEWTON_ROW_STIFFNESS):
-            return "newton", f"{n} rows and a large C: Newton systems of their margins are cheap"
-        if not problem.hard and _is_stiff(problem, unknowns):
-            return "newton", f"{unknowns} unknowns and a large C: descent needs more epochs"
-        return "descent", f"{unknowns} unknowns and {n} rows: block coordinate descent"
-    if not problem.hard and (pull := stiffness(problem)) <= MAX_DESCENT_STIFFNESS:
-        return "descent", f"C‖x − mean‖² of about {pull:.1g}: few epochs"
-    return "newton", f"{unknowns} unknowns: Newton systems are cheap"
+    if problem.hard:
+        return _choose_hard(n, unknowns)
+    pull = stiffness(problem)
+    if _may_fall_back(problem) and is_stiff(problem, pull):
+        return "newton", f"{unknowns} unknowns and C‖x − mean‖² of about {pull:.1g}: few steps"
+    return "descent", f"C‖x − mean‖² of about {pull:.1g}, {n} rows and {unknowns} unknowns: epochs"
 
 
-def _is_stiff(problem: MulticlassProblem, unknowns: int) -> bool:
-    """Whether descent's epochs outnumber what Newton's steps cost."""
+def _choose_hard(n: int, unknowns: int) -> tuple[str, str]:
+    if unknowns <= NEWTON_UNKNOWNS and n * unknowns**2 <= NEWTON_WORK:
+        return "newton", f"{unknowns} unknowns: Newton systems are cheap"
+    if n <= NEWTON_ROWS:
+        return "newton", f"{n} rows: Newton systems of their margins are cheap"
+    return "descent", f"{unknowns} unknowns and {n} rows: block coordinate descent"
+
+
+def _is_small(problem: MulticlassProblem) -> bool:
     n, d = problem.shape
-    if unknowns > MAX_STIFF_UNKNOWNS or n * d > FALLBACK_MAX_VALUES:
-        return False
-    few = unknowns <= FEW_STIFF_UNKNOWNS
-    share = NEWTON_UNKNOWNS_PER_EPOCHS if few else MANY_UNKNOWNS_PER_EPOCHS
-    return unknowns <= share * stiffness(problem) ** (2.0 / 3.0)
+    return n * problem.k * (d + 1) <= MAX_EXACT_NEWTON_SIZE
 
 
-def stiffness(problem: MulticlassProblem) -> float:
-    """The mean of C‖x − mean‖²: how strongly a row's multipliers pull on its own scores."""
-    n, _ = problem.shape
-    mean = combine(problem.rows, np.full(n, 1.0 / n)) if problem.bias else np.zeros(1)
-    q = float(sqnorms(problem.rows).mean()) - float(mean @ mean)
-    return float(problem.c.mean()) * q
+def _is_tiny(problem: MulticlassProblem) -> bool:
+    return problem.hard or len(problem.y) * problem.k <= MAX_TINY_MULTIPLIERS
 
 
+def _may_fall_back(problem: MulticlassProblem) -> bool:
+    """Whether Newton's method can take over from descent."""
+    n, d = problem.shape
+    return n * d <= FALLBACK_MAX_VALUES
+
+
+@dataclass(frozen=True)
 class ManyClassForm(Form):
-    """k classes at once: one weight vector per class, a multiplier for every wrong class."""
+    """k classes at once: one weight vector per class, a multiplier for every wrong class.
 
-    solvers = CLASS_SOLVERS
-    encores = MAX_CONTINUATIONS
+    ``tol``: the gap asked for; ``named``: the solver was, and is not to give way to another.
+    """
+
+    tol: float
+    named: bool = False
+    solvers: Mapping[str, Callable] = field(default_factory=lambda: CLASS_SOLVERS)
+    encores: int = MAX_CONTINUATIONS
 
     def plan(self, problem: MulticlassProblem) -> tuple[str, str]:
-        return choose_classes(problem)
+        return choose_classes(problem, self.tol)
 
     def finish(self, problem: MulticlassProblem, point: ClassPoint, tol: float) -> Proved:
         return finish_classes(problem, point, tol)
@@ -115,26 +116,34 @@ class ManyClassForm(Form):
     def run(self, name: str, problem: MulticlassProblem, monitor: Monitor, start):
         if problem.hard:
             return ManyClassMargin(problem, monitor, CLASS_SOLVERS[name]).solve(start)
-        n, d = problem.shape
         tol = monitor.tol
-        small = n * problem.k * (d + 1) <= MAX_EXACT_NEWTON_SIZE
-        if name == "newton" and small and tol > MAX_EXACTLY_ASKED_TOL:
-            monitor.tol = NEWTON_TOL_SHARE * tol
-        elif name == "newton" and small:
-            monitor.tol = min(
-                tol, EXACT_NEWTON_TOL if boxed_classes(problem.loss) else 1e-3 * EXACT_NEWTON_TOL
-            )
+        monitor.tol = tol if self.named and name == "descent" else _aim(name, problem, tol)
         try:
-            return CLASS_SOLVERS[name](problem, monitor, start)
+            if name == "descent":
+                return class_descent(problem, monitor, start, self._patience(problem, monitor))
+            return class_newton(problem, monitor, start)
         finally:
             monitor.tol = tol
 
+    def _patience(self, problem: MulticlassProblem, monitor: Monitor) -> float:
+        """Epochs that are worth as much as Newton's method, which would take over."""
+        if self.named or not _may_fall_back(problem):
+            return np.inf
+        return min(newton_epochs(problem), MAX_PATIENCE_SHARE * monitor.max_iter)
+
     def fall_backs(self, problem: MulticlassProblem, name: str) -> tuple[str, ...]:
-        n, d = problem.shape
-        return ("newton",) if name == "descent" and n * d <= FALLBACK_MAX_VALUES else ()
+        return ("newton",) if name == "descent" and _may_fall_back(problem) else ()
 
 
-MANY_CLASS = ManyClassForm()
+def _aim(name: str, problem: MulticlassProblem, tol: float) -> float:
+    """The gap that a solver goes for where ``tol`` is asked."""
+    if not _is_small(problem):
+        return tol
+    if tol > MAX_EXACTLY_ASKED_TOL:
+        return LOOSE_TOL_SHARE * tol
+    if name == "descent":
+        return tol
+    return min(tol, EXACT_NEWTON_TOL if boxed_classes(problem.loss) else 1e-3 * EXACT_NEWTON_TOL)
 
 
 def solve_classes(
@@ -144,7 +153,8 @@ def solve_classes(
     start: ClassPoint | None = None,
 ) -> Solution:
     """Solve all classes at once."""
-    return solved(MANY_CLASS, problem, monitor, solver, start, _prove)
+    form = ManyClassForm(monitor.tol, solver != "auto")
+    return solved(form, problem, monitor, solver, start, _prove)
 
 
 def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) -> Proved:
