@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from maxmargin.core.solve.contract import Monitor
+from maxmargin.core.solve.contract import Ending, Monitor
 from maxmargin.core.solve.many_class import outlook
 from maxmargin.core.solve.many_class.form import choose_classes, solve_classes
 from maxmargin.core.solve.many_class.outlook import Outlook, newton_epochs
@@ -29,6 +29,15 @@ def test_small_data_are_solved_to_rounding_unless_less_is_asked():
     assert choose_classes(problem, 1e-6)[0] == "newton"
     assert choose_classes(problem, 1e-3)[0] == "descent"
     assert choose_classes(class_problem(X[:300], y[:300], 1e-2), 1e-3)[0] == "newton"
+
+
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e2])
+def test_descent_that_gives_way_leaves_no_less_to_folds(C):
+    """A gap that would do is not yet the one that small data are solved to."""
+    problem = class_problem(*clouds(700, 8, 6), C, ("max", "squared_hinge"))
+    found = solve_classes(problem, Monitor(tol=1e-3, max_iter=10_000))
+    assert found.ending is Ending.REACHED
+    assert found.certificate.relative_gap <= 2e-5
 
 
 def test_less_asked_of_small_data_is_given_with_some_more():
@@ -62,13 +71,16 @@ def test_the_same_data_take_the_same_way(overlapping, monkeypatch):
     np.testing.assert_array_equal(one.point.W, two.point.W)
 
 
-def test_outlook():
-    never, soon = Outlook(np.inf), Outlook(100.0)
-    for epochs in range(4, 400, 4):
-        assert not never.is_bleak(epochs, 1.0, 1e-6)
-    assert not soon.is_bleak(4, 1.0, 1e-6), "too early to tell"
-    assert soon.is_bleak(24, 1.0, 1e-6), "the gap does not close at all"
-    quick = Outlook(100.0)
-    assert not any(quick.is_bleak(e, 10.0 ** (-e / 10), 1e-6) for e in range(4, 60, 4))
-    slow = Outlook(100.0)
-    assert any(slow.is_bleak(e, 10.0 ** (-e / 100), 1e-6) for e in range(4, 60, 4))
+def test_epochs_left():
+    steady = Outlook(np.inf)
+    for epochs in (4, 8, 16, 30):
+        left = steady.epochs_left(epochs, 10.0 ** (-epochs / 10), 1e-6)
+        assert left == pytest.approx(60 - epochs)
+    assert Outlook(np.inf).epochs_left(24, 1.0, 1e-6) == np.inf, "the gap does not close at all"
+
+
+def test_what_patience_has_an_end():
+    assert not Outlook(np.inf).is_bleak(10**6, np.inf)
+    assert not Outlook(100.0).is_bleak(4, np.inf), "too early to tell"
+    assert Outlook(100.0).is_bleak(24, np.inf)
+    assert not Outlook(100.0).is_bleak(24, 30.0)

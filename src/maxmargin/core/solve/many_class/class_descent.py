@@ -31,8 +31,12 @@ from .outlook import Outlook
 BALANCE_STIFFNESS = 0.05
 # Epochs between leaps; a leap reads U and β, so on short rows they are rarer.
 EPOCHS_PER_LEAP, LEAP_COST = 2, 0.5
-# A check is due after a quarter as many epochs as have been made, within these limits.
+# A check is due after a quarter as many epochs as have been made, or when the gap should be closed
+# if it falls on as it did, within these limits.
 MIN_CHECK_EPOCHS, MAX_CHECK_EPOCHS = 3, 20
+# Newton steps in the biases at a check; on rows of fewer values than these an epoch is so quick
+# that one has to do: letters (16 columns, 26 classes) then take three quarters of the time.
+MAX_SHIFT_STEPS, LONG_ROW = 3, 32
 # Relative gap below which float32 weights would show their rounding; on small data, on which
 # they would be no faster, they are not used.
 MIN_SINGLE_GAP, MIN_SINGLE_VALUES = 3e-5, 2e7
@@ -101,6 +105,7 @@ class ClassDescent:
         self.slice = max(1, int(CALL_MULTIPLICATIONS * n / (values * padded(problem.k))))
         self.stride = EPOCHS_PER_LEAP + int(LEAP_COST * (d + n) / values)
 
+        self.shift_steps = 1 if values < LONG_ROW * n else MAX_SHIFT_STEPS
         width = padded(problem.k)
         precision = np.float32 if values * width > MIN_SINGLE_VALUES else np.float64
         self.b, self.r = np.zeros(width), np.zeros(width)
@@ -159,19 +164,20 @@ class ClassDescent:
         target = STOP_TOL_SHARE * self.monitor.tol
         if self.beta.any() and self.check() <= target:
             return Ending.REACHED
-        gap, speed, checked, idle = np.inf, np.inf, self.epochs, 0
+        gap, speed, checked, idle, left = np.inf, np.inf, self.epochs, 0, np.inf
         while idle < MAX_IDLE_CHECKS:
             self.epoch()
             if self.epochs % self.stride:
                 continue
-            due = min(MAX_CHECK_EPOCHS, max(MIN_CHECK_EPOCHS, self.epochs // 4))
+            due = max(MIN_CHECK_EPOCHS, min(left, MAX_CHECK_EPOCHS, self.epochs // 4))
             guess = gap * (self.speed / speed) if speed > 0 and np.isfinite(gap) else gap
             if guess <= target or self.epochs - checked >= due:
                 primal, dual = self.primal, self.dual
                 gap = self.check()
                 if gap <= target:
                     return Ending.REACHED
-                if self.outlook.is_bleak(self.epochs, gap, target):
+                left = self.outlook.epochs_left(self.epochs, gap, target)
+                if self.outlook.is_bleak(self.epochs, left):
                     break
                 speed, checked = self.speed, self.epochs
                 closed = max(primal - self.primal, self.dual - dual) > MIN_CHECK_PROGRESS * (
@@ -236,7 +242,7 @@ class ClassDescent:
         owed = 0.0
         if problem.bias and len(self.kept):
             shift, losses, owed = best_shift(
-                self.rates, self.points, problem.k, self.beta, self.kept, losses
+                self.rates, self.points, self.beta, self.kept, losses, self.shift_steps
             )
             self.b[: problem.k] += shift
             self.h[: problem.k] += shift

@@ -66,28 +66,38 @@ def leap(at: ClassDescent) -> None:
     h += (tau + mm) * dr - drift
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def _multipliers(rates, points, k, beta, other, sign):
     """Slope and curvature of −Σ c ℓ* along d = ±(β − other), and the change of r."""
     slope, curvature = 0.0, 0.0
     dr = np.zeros(beta.shape[1])
     for i in range(points.shape[0]):
-        if points[i].c <= 0.0:
+        here, there = beta[i], other[i]
+        if points[i].c <= 0.0 or not _differ(here, there, k):
             continue
         _, each, _, total = scaled(rates, points[i].c)
-        sum_d, sum_beta = 0.0, 0.0
+        sum_d, sum_beta, along, across = 0.0, 0.0, 0.0, 0.0
         for c in range(k):
-            value = np.float64(beta[i, c])
-            d = sign * (value - other[i, c])
+            value = np.float64(here[c])
+            d = sign * (value - there[c])
             sum_d += d
             sum_beta += value
-            slope -= each * value * d
-            curvature += each * d * d
+            along += value * d
+            across += d * d
             dr[c] -= d
-        slope += sum_d - total * sum_beta * sum_d
-        curvature += total * sum_d * sum_d
+        slope += sum_d - each * along - total * sum_beta * sum_d
+        curvature += each * across + total * sum_d * sum_d
         dr[points[i].y] += sum_d
     return slope, curvature, dr
+
+
+@njit(cache=True, nogil=True)
+def _differ(here, there, k):
+    """Whether a row's multipliers have moved: of most rows they have not."""
+    moved = False
+    for c in range(k):
+        moved |= here[c] != there[c]
+    return moved
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -122,22 +132,23 @@ def _aim(rates, rows, k, far, points, beta, old_beta, V):
     stopped = False
     step = np.zeros(beta.shape[1], dtype=beta.dtype)
     for i in range(points.shape[0]):
-        if points[i].c <= 0.0:
+        here, old = beta[i], old_beta[i]
+        if points[i].c <= 0.0 or not _differ(here, old, k):
             continue
         cap_each, _, cap_all, _ = scaled(rates, points[i].c)
         total, outside = 0.0, False
         for c in range(k):
-            free = beta[i, c] + far * (beta[i, c] - old_beta[i, c])
+            free = here[c] + far * (here[c] - old[c])
             land = min(max(free, 0.0), cap_each)
             outside |= land != free
             step[c] = free - land
-            old_beta[i, c] = land
+            old[c] = land
             total += land
         if total > cap_all:
             shrink, outside = cap_all / total, True
             for c in range(k):
-                step[c] += old_beta[i, c] * (1.0 - shrink)
-                old_beta[i, c] *= shrink
+                step[c] += old[c] * (1.0 - shrink)
+                old[c] *= shrink
         if outside:
             y, change = points[i].y, 0.0
             for c in range(k):

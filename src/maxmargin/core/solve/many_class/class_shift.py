@@ -15,20 +15,21 @@ from numba import njit
 
 from .row_subproblem import cost, scaled, share
 
-MAX_SHIFT_STEPS, MAX_SHIFT_HALVINGS = 3, 5
+MAX_SHIFT_HALVINGS = 5
 # Less than this share of the losses is not worth a step.
 MIN_LOSS_DECREASE = 1e-10
 # Weak curvature: this share of the mean keeps a class that no free row touches where it is.
 CURVATURE_FLOOR_SHARE = 1e-9
 
 
-def best_shift(rates, points, k, beta, s, losses) -> tuple[np.ndarray, float, float]:
+def best_shift(rates, points, beta, s, losses, steps) -> tuple[np.ndarray, float, float]:
     """A shift of the biases, Σ c_i ℓ after it, and how much less it could still be.
 
     s holds the present scores of all rows, ``losses`` that sum before.
     """
+    k = s.shape[1]
     t, owed = np.zeros(k), 0.0
-    for _ in range(MAX_SHIFT_STEPS):
+    for _ in range(steps):
         r, H = answers(rates, points, k, beta, s, t)
         step = newton_step(r, H)
         owed = 0.5 * float(r @ step)

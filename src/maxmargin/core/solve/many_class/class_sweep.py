@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from ...rows.class_products import class_nudge, class_scores
-from ...rows.rows import prefetch, touch
+from ...rows.rows import CACHE_LINE_BYTES, prefetch, touch
 from .row_subproblem import cost, scaled, share
 
 # All a step needs to know of its row but its multipliers: one cache line.
@@ -36,7 +36,7 @@ PREFETCH_DISTANCE = 2
 SLEEP_FACTOR = 1.5
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"nsz", "reassoc"})
 def sweep(rates, rows, order, k, pull, noise, clock, points, beta, U, r, h, room):
     """Give every row in ``order`` its best multipliers once.
 
@@ -49,8 +49,11 @@ def sweep(rates, rows, order, k, pull, noise, clock, points, beta, U, r, h, room
     count = order.shape[0]
     for t in range(count):
         if t + PREFETCH_DISTANCE < count:
-            touch(points, order[t + PREFETCH_DISTANCE])
-            prefetch(rows, order[t + PREFETCH_DISTANCE])
+            ahead = order[t + PREFETCH_DISTANCE]
+            touch(points, ahead)
+            prefetch(rows, ahead)
+            for c in range(0, k, CACHE_LINE_BYTES // beta.itemsize):
+                touch(beta[ahead], c)
         i = order[t]
         point = points[i]
         y, A, centre, old = point.y, point.q, point.centre, beta[i]

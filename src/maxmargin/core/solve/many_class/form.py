@@ -7,7 +7,7 @@ descent   else: dual block coordinate descent, while it is the quicker (``outloo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from ...certify.conclude import first_that_proves, lengthened
 from ...certify.multiclass import certify_classes
 from ...problem.class_losses import boxed_classes, class_value
 from ...problem.multiclass import MulticlassProblem
-from ..contract import ClassPoint, Form, Monitor, Proved, Solution
+from ...rows.class_products import compressed
+from ..contract import ClassPoint, Form, Monitor, Proved, Solution, settled
 from ..precise.resort import solved
 from .class_descent import class_descent
 from .class_newton import class_newton
@@ -116,11 +117,13 @@ class ManyClassForm(Form):
     def run(self, name: str, problem: MulticlassProblem, monitor: Monitor, start):
         if problem.hard:
             return ManyClassMargin(problem, monitor, CLASS_SOLVERS[name]).solve(start)
+        if name == "descent":
+            return class_descent(problem, monitor, start, self._patience(problem, monitor))
         tol = monitor.tol
-        monitor.tol = tol if self.named and name == "descent" else _aim(name, problem, tol)
+        if _is_small(problem) and self.tol <= MAX_EXACTLY_ASKED_TOL:
+            boxed = boxed_classes(problem.loss)
+            monitor.tol = min(tol, EXACT_NEWTON_TOL if boxed else 1e-3 * EXACT_NEWTON_TOL)
         try:
-            if name == "descent":
-                return class_descent(problem, monitor, start, self._patience(problem, monitor))
             return class_newton(problem, monitor, start)
         finally:
             monitor.tol = tol
@@ -135,26 +138,28 @@ class ManyClassForm(Form):
         return ("newton",) if name == "descent" and _may_fall_back(problem) else ()
 
 
-def _aim(name: str, problem: MulticlassProblem, tol: float) -> float:
-    """The gap that a solver goes for where ``tol`` is asked."""
-    if not _is_small(problem):
-        return tol
-    if tol > MAX_EXACTLY_ASKED_TOL:
-        return LOOSE_TOL_SHARE * tol
-    if name == "descent":
-        return tol
-    return min(tol, EXACT_NEWTON_TOL if boxed_classes(problem.loss) else 1e-3 * EXACT_NEWTON_TOL)
-
-
 def solve_classes(
     problem: MulticlassProblem,
     monitor: Monitor,
     solver: str = "auto",
     start: ClassPoint | None = None,
 ) -> Solution:
-    """Solve all classes at once."""
-    form = ManyClassForm(monitor.tol, solver != "auto")
-    return solved(form, problem, monitor, solver, start, _prove)
+    """Solve all classes at once.
+
+    Dense rows that are mostly zeros (images, counts) are read as sparse ones, by the proof, too.
+    """
+    if not _is_small(problem):
+        problem = replace(problem, rows=compressed(problem.rows))
+    tol, enough = monitor.tol, monitor.enough
+    form = ManyClassForm(tol, solver != "auto")
+    less = tol > MAX_EXACTLY_ASKED_TOL and not problem.hard
+    if less and _is_small(problem) and solver != "descent":
+        monitor.tol, monitor.enough = LOOSE_TOL_SHARE * tol, max(tol, enough)
+    try:
+        found = solved(form, problem, monitor, solver, start, _prove)
+    finally:
+        monitor.tol, monitor.enough = tol, enough
+    return found._replace(ending=settled(found.ending, found.certificate, tol))
 
 
 def finish_classes(problem: MulticlassProblem, point: ClassPoint, tol: float) -> Proved:

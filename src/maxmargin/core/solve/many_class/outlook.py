@@ -14,6 +14,7 @@ import numpy as np
 from ...problem.multiclass import MulticlassProblem
 from ...rows.class_products import padded
 from ...rows.rows import combine, size_of, sqnorms
+from .class_direction import MAX_DIRECT_UNKNOWNS
 
 # Nanoseconds, fitted to 280 random problems of 200 to 25,000 rows, 4 to 300 columns and 3 to 40
 # classes: half of all estimates are within a factor of 1.5 of the truth, nine of ten within 3.
@@ -22,6 +23,8 @@ from ...rows.rows import combine, size_of, sqnorms
 STEP, STEP_ANSWER, STEP_PRODUCT, STEP_PAIR, STEP_FACTOR = 3.5e5, 59.0, 2.6, 15.0, 0.0061
 # An epoch, leaps and checks included: by itself, for a row and class, for a value and class.
 EPOCH, EPOCH_ANSWER, EPOCH_PRODUCT = 1.3e5, 9.5, 0.13
+# Rows up to which a Newton system of their margins is solved whatever the number of unknowns.
+MAX_DIRECT_ROWS = 700
 # Newton steps of a usual fit; a quarter of them and three times as many occur.
 USUAL_NEWTON_STEPS = 45
 # Epochs of a usual fit at C‖x − mean‖² = s are this times √s; they vary by a factor of ten.
@@ -45,9 +48,12 @@ def stiffness(problem: MulticlassProblem) -> float:
 
 
 def newton_epochs(problem: MulticlassProblem) -> float:
-    """Epochs of coordinate descent that take as long as a usual fit by Newton's method."""
+    """Epochs of coordinate descent that take as long as a usual fit by Newton's method; none are
+    too many where its systems are not factored, but iterated on."""
     n, d = problem.shape
     k, p = problem.k, d + 1
+    if (k - 1) * p > MAX_DIRECT_UNKNOWNS and n > MAX_DIRECT_ROWS:
+        return np.inf
     order = min((k - 1) * p, n)  # of the system that is solved
     step = STEP + n * k * (STEP_ANSWER + STEP_PRODUCT * p)
     step += order**2 * (STEP_PAIR + STEP_FACTOR * order)
@@ -71,12 +77,15 @@ class Outlook:
     def __init__(self, patience: float):
         self.patience, self.seen = patience, [(0, 1.0)]
 
-    def is_bleak(self, epochs: int, gap: float, target: float) -> bool:
-        """Whether, falling as in the last half of its epochs, the gap takes too long to close."""
+    def epochs_left(self, epochs: int, gap: float, target: float) -> float:
+        """Until the gap is closed, if it goes on to fall as in the last half of its epochs."""
         gap = min(gap, 1.0)
         since, before = next(seen for seen in reversed(self.seen) if seen[0] <= epochs / 2)
         self.seen.append((epochs, gap))
-        if epochs < TRIAL_SHARE * self.patience:
-            return False
-        pace = np.log(before / gap) / (epochs - since) if gap < before else 0.0
-        return np.log(gap / target) > MAX_SHARE_LEFT * self.patience * pace
+        if not gap < before:
+            return np.inf
+        return (epochs - since) * float(np.log(gap / target) / np.log(before / gap))
+
+    def is_bleak(self, epochs: int, left: float) -> bool:
+        """Whether so many epochs more take too long."""
+        return epochs >= TRIAL_SHARE * self.patience and left > MAX_SHARE_LEFT * self.patience
