@@ -35,8 +35,9 @@ EPOCHS_PER_LEAP, LEAP_COST = 2, 0.5
 # if it falls on as it did, within these limits.
 MIN_CHECK_EPOCHS, MAX_CHECK_EPOCHS = 3, 20
 # Newton steps in the biases at a check; on rows of fewer values than these an epoch is so quick
-# that one has to do: letters (16 columns, 26 classes) then take three quarters of the time.
-MAX_SHIFT_STEPS, LONG_ROW = 3, 32
+# that one has to do: letters (16 columns, 26 classes) then take three quarters of the time.  Where
+# C‖x − μ‖² is smaller than this, biases matter most, and one step alone doubles the epochs.
+MAX_SHIFT_STEPS, LONG_ROW, MIN_BRIEF_STIFFNESS = 3, 32, 1.0
 # Relative gap below which float32 weights would show their rounding; on small data, on which
 # they would be no faster, they are not used.
 MIN_SINGLE_GAP, MIN_SINGLE_VALUES = 3e-5, 2e7
@@ -105,7 +106,8 @@ class ClassDescent:
         self.slice = max(1, int(CALL_MULTIPLICATIONS * n / (values * padded(problem.k))))
         self.stride = EPOCHS_PER_LEAP + int(LEAP_COST * (d + n) / values)
 
-        self.shift_steps = 1 if values < LONG_ROW * n else MAX_SHIFT_STEPS
+        brief = values < LONG_ROW * n and unit * float(problem.c.mean()) >= MIN_BRIEF_STIFFNESS
+        self.shift_steps = 1 if brief else MAX_SHIFT_STEPS
         width = padded(problem.k)
         precision = np.float32 if values * width > MIN_SINGLE_VALUES else np.float64
         self.b, self.r = np.zeros(width), np.zeros(width)
