@@ -57,7 +57,7 @@ def test_descent_that_is_slow_gives_way(overlapping, monkeypatch):
     assert found.solver == "newton"
     assert found.why.startswith("descent stopped at a relative gap of ")
     assert found.certificate.holds(1e-6)
-    assert found.n_iter < newton_epochs(problem)
+    assert found.n_iter < newton_epochs(problem, 1e-6)
     named = solve_classes(problem, Monitor(tol=1e-6, max_iter=600), "descent")
     assert (named.solver, named.n_iter) == ("descent", 600), "by name it does not"
 

@@ -60,7 +60,7 @@ def choose_classes(problem: MulticlassProblem, tol: float = 1e-6) -> tuple[str, 
     if problem.hard:
         return _choose_hard(n, unknowns)
     pull = stiffness(problem)
-    if _may_fall_back(problem) and is_stiff(problem, pull):
+    if _may_fall_back(problem) and is_stiff(problem, pull, _aim(problem, tol)):
         return "newton", f"{unknowns} unknowns and C‖x − mean‖² of about {pull:.1g}: few steps"
     return "descent", f"C‖x − mean‖² of about {pull:.1g}, {n} rows and {unknowns} unknowns: epochs"
 
@@ -76,6 +76,12 @@ def _choose_hard(n: int, unknowns: int) -> tuple[str, str]:
 def _is_small(problem: MulticlassProblem) -> bool:
     n, d = problem.shape
     return n * problem.k * (d + 1) <= MAX_EXACT_NEWTON_SIZE
+
+
+def _aim(problem: MulticlassProblem, tol: float) -> float:
+    """The gap that is gone for where ``tol`` is asked."""
+    less = tol > MAX_EXACTLY_ASKED_TOL and not problem.hard
+    return LOOSE_TOL_SHARE * tol if less and _is_small(problem) else tol
 
 
 def _is_tiny(problem: MulticlassProblem) -> bool:
@@ -132,7 +138,7 @@ class ManyClassForm(Form):
         """Epochs that are worth as much as Newton's method, which would take over."""
         if self.named or not _may_fall_back(problem):
             return np.inf
-        return min(newton_epochs(problem), MAX_PATIENCE_SHARE * monitor.max_iter)
+        return min(newton_epochs(problem, monitor.tol), MAX_PATIENCE_SHARE * monitor.max_iter)
 
     def fall_backs(self, problem: MulticlassProblem, name: str) -> tuple[str, ...]:
         return ("newton",) if name == "descent" and _may_fall_back(problem) else ()
@@ -152,9 +158,8 @@ def solve_classes(
         problem = replace(problem, rows=compressed(problem.rows))
     tol, enough = monitor.tol, monitor.enough
     form = ManyClassForm(tol, solver != "auto")
-    less = tol > MAX_EXACTLY_ASKED_TOL and not problem.hard
-    if less and _is_small(problem) and solver != "descent":
-        monitor.tol, monitor.enough = LOOSE_TOL_SHARE * tol, max(tol, enough)
+    if solver != "descent" and (aim := _aim(problem, tol)) < tol:
+        monitor.tol, monitor.enough = aim, max(tol, enough)
     try:
         found = solved(form, problem, monitor, solver, start, _prove)
     finally:
