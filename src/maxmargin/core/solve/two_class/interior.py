@@ -172,7 +172,10 @@ class _Path:
         """One step, predicted and corrected; False when float64 allows none."""
         p, a, s, xi = self.problem, self.a, self.s, self.xi
         theta = s / a + (xi / (p.c - a) if self.boxed else self.softness)
-        aim = partial(self._aim, self._system(1.0 / theta), theta)
+        curvature = 1.0 / theta
+        if not curvature.sum() > 0.0:
+            return False  # every row's is below the smallest float64
+        aim = partial(self._aim, self._system(curvature), theta)
         step = aim(0.0, 0.0)
         t = min(1.0, self._longest(step))
         left, whole = self.products(*self._at(t, step)), self.products(a, s, xi)
