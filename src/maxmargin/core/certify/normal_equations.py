@@ -36,8 +36,8 @@ FEW = 10
 UNDERFLOW = 1e-300
 
 
-# Said of a certificate that is one of the objective, whatever the coefficients solve: its minimum is
-# bounded by a dual, or known exactly.
+# Said of a certificate that is one of the objective, whatever the coefficients solve: its minimum
+# is bounded by a dual, or known exactly.
 DUALITY = "by weak duality"
 RATIONAL = "recomputed from the data in rational arithmetic"
 
