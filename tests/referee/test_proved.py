@@ -44,7 +44,6 @@ DRAWN = [
     (9100, 676, "hard"),  # "sum": a margin a little wider is one that float64 can say
     (9100, 468, "hard"),  # "max": multipliers of 1e22, which steps from one did not reach
     (9100, 218, "outlier"),  # "sum": from no weights the interior point method had no room
-    (9400, 630, "far"),  # least squares without a bias: its exact gap, not its gradient
     (9400, 409, "hard"),  # an interior point method all of whose curvatures were below float64
 ]
 

@@ -36,10 +36,8 @@ FEW = 10
 UNDERFLOW = 1e-300
 
 
-# Said of a certificate that is one of the objective, whatever the coefficients solve: its minimum
-# is bounded by a dual, or known exactly.
+# Said of a certificate that is one of a function's objective, whatever its coefficients solve.
 DUALITY = "by weak duality"
-RATIONAL = "recomputed from the data in rational arithmetic"
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class NormalEquations(Exported):
     def dual_gap(self) -> float | None:
         """The bound on objective − minimum relative to the objective itself, where the certificate
         is one of the objective."""
-        if not any(each in self.method for each in (DUALITY, RATIONAL)) or not self.objective > 0.0:
+        if DUALITY not in self.method or not self.objective > 0.0:
             return None
         return self.excess / self.objective
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ...certify.normal_equations import RATIONAL, NormalEquations
+from ...certify.normal_equations import NormalEquations
 from ...certify.rational import above, decimal
 from ...problem.demands import whole
 from ...problem.targets import OneOfK, Values
@@ -34,6 +34,7 @@ Fractions = Any  # arrays of Fractions
 MAX_VALUES, MAX_COLUMNS = 2000, 20
 # The relative residual that a fit is to have.
 TOL = 1e-6
+METHOD = "recomputed from the data in rational arithmetic"
 # Of the residual asked for, what rounding aims at.
 ROUNDED_SHARE = Decimal("0.01")
 # Digits of the metric: columns may differ by a hundred of them.
@@ -177,5 +178,5 @@ def _proof(moments: ExactMoments, W, b, near: NormalEquations) -> NormalEquation
         residual = decimal(max(squares)).sqrt() / Decimal(2.0 * near.null_objective).sqrt()
     return replace(
         near, objective=above(moments.least + excess), excess=above(excess), rounding=0.0,
-        relative_residual=float(np.nextafter(float(residual), np.inf)), method=RATIONAL,
+        relative_residual=float(np.nextafter(float(residual), np.inf)), method=METHOD,
     )  # fmt: skip
