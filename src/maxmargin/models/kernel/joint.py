@@ -28,7 +28,13 @@ from ...core.solve.contract import ClassPoint, Ending, Monitor, settled
 from ...core.solve.far import MULTIPLIER_LIMIT
 from ...core.solve.kernel.exact_classes import exact_classes, machine_of_classes
 from ...core.solve.kernel.exact_program import roundable, within_reach
-from ...core.solve.kernel.other_coefficients import better_function, has_digits, proved
+from ...core.solve.kernel.no_coefficients import NO_COEFFICIENTS, none_within_gap
+from ...core.solve.kernel.other_coefficients import (
+    DecimalMachine,
+    better_function,
+    has_digits,
+    proved,
+)
 from ...core.solve.many_class.form import solve_classes
 from ..fitting import note
 from ..svm import joint as svm_joint
@@ -109,41 +115,42 @@ def _better(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor, 
             best = told, certificate, slacks.copy(), point.beta, point.b
         if best[1].holds(monitor.tol):
             return best
-    if tried and (found := _of_the_same_function(problem, points, monitor, best)) is not None:
-        best = found
-    if best[1].holds(monitor.tol):
+    if not tried:
         return best
-    return _exhausted(best) if tried and roundable(problem.k * len(problem.y)) else best
-
-
-def _of_the_same_function(problem: MulticlassProblem, points: KernelPoints, monitor: Monitor, best):
-    """The same with coefficients (n, k) that are not the multipliers, where these prove more, and
-    their ‖W‖²."""
     with many_digits():
         machine = machine_of_classes(problem, points, best[3], monitor)
-        if machine is None:
-            return None
-        better = better_function(
-            machine, best[1], monitor.tol, lambda: monitor.seconds < monitor.max_seconds
-        )
-        if better is None:
-            return None
-        given, certificate = better
-        z = floats(ONE - machine.margins(given.K.dot(given.u) + given.b))
-        why = f"{best[0].solver} stopped at a relative gap of {best[1].relative_gap:.1e}"
-        told = best[0]._replace(solver="exact", why=why, ending=Ending.REACHED)
-        slacks = np.zeros((len(problem.y), 2))
-        slacks[machine.rows, 0] = -np.inf
-        np.maximum.at(slacks[:, 0], machine.rows, z)
-        np.add.at(slacks[:, 1], machine.rows, np.maximum(z, 0.0))
-        norm = float((given.u * given.own.dot(given.u)).sum())
-        return told, certificate, slacks, best[3], floats(given.b), floats(given.u), norm
+        if machine is not None:
+            best = _of_the_same_function(machine, monitor, best)
+        if best[1].holds(monitor.tol) or not roundable(problem.k * len(problem.y)):
+            return best
+        none = machine is not None and none_within_gap([machine], [], monitor.tol)
+    return _exhausted(best, NO_COEFFICIENTS.format(monitor.tol) if none else MULTIPLIER_LIMIT)
 
 
-def _exhausted(best):
+def _of_the_same_function(machine: DecimalMachine, monitor: Monitor, best):
+    """``best``, or coefficients (n, k) that are not the multipliers, where these prove more, and
+    their ‖W‖²."""
+    better = better_function(
+        machine, best[1], monitor.tol, lambda: monitor.seconds < monitor.max_seconds
+    )
+    if better is None:
+        return best
+    given, certificate = better
+    z = floats(ONE - machine.margins(given.K.dot(given.u) + given.b))
+    why = f"{best[0].solver} stopped at a relative gap of {best[1].relative_gap:.1e}"
+    told = best[0]._replace(solver="exact", why=why, ending=Ending.REACHED)
+    slacks = np.zeros((len(best[3]), 2))
+    slacks[machine.rows, 0] = -np.inf
+    np.maximum.at(slacks[:, 0], machine.rows, z)
+    np.add.at(slacks[:, 1], machine.rows, np.maximum(z, 0.0))
+    norm = float((given.u * given.own.dot(given.u)).sum())
+    return told, certificate, slacks, best[3], floats(given.b), floats(given.u), norm
+
+
+def _exhausted(best, limit: str):
     """The same, with the reason why there is no more to be had."""
     solution, certificate, *others = best
-    certificate = replace(certificate, method=f"{certificate.method}; {MULTIPLIER_LIMIT}")
+    certificate = replace(certificate, method=f"{certificate.method}; {limit}")
     return solution._replace(why=f"{solution.why}: {MULTIPLIER_LIMIT}"), certificate, *others
 
 

@@ -31,18 +31,20 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
     count = count_machines(model, n)
     warm = model.warm_start and getattr(model, "alpha_", np.empty(0)).shape == (n, count)
     machines, whole = Machines(n, count), kernel_two.pose(model, points, codes, weight)
-    all_coefficients, others = np.zeros((n, count)), False
+    all_coefficients, others, parts = np.zeros((n, count)), False, []
     for q, (problem, some) in enumerate(questions(model, codes, whole, part)):
         start = dual_point(repair(problem, model.alpha_[some, q])) if warm else None
         solution = solve_kernel(problem, monitor, model.cache_mb, start)
         beta = kernel_two.coefficients(problem, solution.point)
         machines.add(problem, some, solution, float(beta @ solution.scores))
+        parts.append((problem, solution))
         all_coefficients[some, q], others = beta, others or len(solution.point.w) > 0
     machines.keep(model)
     if others:
         kernel_two.keep_coefficients(model, all_coefficients)
         model.support_kind_ = machines.kinds(model.support_)
-    note(model, solution._replace(n_iter=max(1, monitor.n_iter)), together(model, machines.parts))
+    proof = kernel_two.beyond(together(model, machines.parts), parts, model.tol)
+    note(model, solution._replace(n_iter=max(1, monitor.n_iter)), proof)
     return machines.ending
 
 

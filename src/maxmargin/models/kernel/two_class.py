@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,9 +18,11 @@ from ...core.problem.kernelised import KernelProblem
 from ...core.problem.losses import Hinge
 from ...core.problem.problem import costs
 from ...core.rows.decimals import many_digits
-from ...core.solve.contract import Ending, Monitor, Point
-from ...core.solve.kernel.exact import proof_of_function
+from ...core.solve.contract import Ending, Monitor, Point, Solution
+from ...core.solve.far import MULTIPLIER_LIMIT
+from ...core.solve.kernel.exact import machine_of, proof_of_function
 from ...core.solve.kernel.form import dual_point, solve_kernel
+from ...core.solve.kernel.no_coefficients import NO_COEFFICIENTS, none_within_gap
 from ...core.solve.kernel.other_coefficients import has_digits
 from ..fitting import note
 from ..svm import two_class as svm_two
@@ -45,8 +48,22 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
         keep_coefficients(model, beta[:, None])
         kinds = svm_two.support_kinds(problem, alpha, model.slack_, model.support_)
         model.support_kind_ = kinds
-    note(model, solution, solution.certificate)
+    note(model, solution, beyond(solution.certificate, [(problem, solution)], model.tol))
     return solution.ending
+
+
+def beyond(found: Certificate, parts: list[tuple[KernelProblem, Solution]], tol: float):
+    """``found``, of all machines together; where it falls short, with the reason if one of those
+    whose exact multipliers are known can be no better."""
+    known = [part for part in parts if MULTIPLIER_LIMIT in part[1].certificate.method]
+    if found.holds(tol) or not known:
+        return found
+    others = [each.certificate for _, each in parts if MULTIPLIER_LIMIT not in each.certificate.method]
+    with many_digits():
+        machines = [machine_of(problem, each.point.alpha) for problem, each in known]
+        if any(each is None for each in machines) or not none_within_gap(machines, others, tol):
+            return found
+    return replace(found, method=f"{found.method}; {NO_COEFFICIENTS.format(tol)}")
 
 
 def coefficients(problem: KernelProblem, point: Point) -> np.ndarray:

@@ -36,7 +36,7 @@ from .exact_program import (
     rounded_together,
     solve_scaled,
 )
-from .other_coefficients import KernelFunction, better_function, decimal_machine, proved
+from .other_coefficients import DecimalMachine, KernelFunction, better_function, decimal_machine, proved
 
 
 def exact(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[Proved, Ending]:
@@ -90,12 +90,17 @@ def _of_the_same_function(problem: KernelProblem, K, found: Solved, best: Proved
 
 def proof_of_function(problem: KernelProblem, given: KernelFunction, near: Certificate):
     """``near``, or the proof of float64 coefficients beside multipliers sought in many digits."""
-    every = np.arange(len(problem.y))
     with many_digits():
-        K = decimal_values(problem.rows, every, problem.rows)
-        found = _solve(problem, K, np.zeros(len(every)), Monitor())
-        machine = None if found is None else decimal_machine(problem, problem.rows, K, found)
+        machine = machine_of(problem, np.zeros(len(problem.y)))
         return near if machine is None else proved(machine, given, near)
+
+
+def machine_of(problem: KernelProblem, alpha: np.ndarray) -> DecimalMachine | None:
+    """The optimum in many digits, from multipliers that may be nearly right; inside
+    ``many_digits``."""
+    K = decimal_values(problem.rows, np.arange(len(alpha)), problem.rows)
+    found = _solve(problem, K, alpha, Monitor())
+    return None if found is None else decimal_machine(problem, problem.rows, K, found)
 
 
 def _proved(problem: KernelProblem, point: Point, tol: float) -> Proved:

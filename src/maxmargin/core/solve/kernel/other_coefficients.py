@@ -138,8 +138,10 @@ def _without_columns(problem: Any) -> Any:
 def same_function(
     machine: DecimalMachine, tol: float, go_on: Callable[[], bool]
 ) -> Iterator[KernelFunction]:
-    """Float64 coefficients and biases of nearly the function of the optimum."""
+    """Float64 coefficients and biases of nearly the function of the optimum: first its own, each
+    rounded alone, which balance only nearly, and prove little as multipliers."""
     K, n = machine.best.K, len(machine.best.K)
+    yield KernelFunction(rounded(machine.best.u), rounded(machine.best.b), K, K)
     gap = SHARE * Decimal(tol) * machine.dual
     if not roundable(n + 1) or not gap > 0:
         return
@@ -155,6 +157,11 @@ def same_function(
         columns.append(Column(np.vstack([scores, norm]), wider * np.append(u, b)))
     for found in small_coefficients(K, columns, share * share / 100, go_on):
         yield KernelFunction(decimals(found[:-1]), decimals(found[-1]), K, K)
+
+
+def rounded(values: Numbers) -> Numbers:
+    """The nearest float64, as Decimals."""
+    return decimals(floats(values))
 
 
 def _free(machine: DecimalMachine, tol: Decimal) -> Numbers:

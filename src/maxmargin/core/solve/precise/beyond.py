@@ -13,7 +13,8 @@ Each bounds how far a margin may move.  Of a gap of G a group that pays φG of i
     log                   |Δm_p|² ≤ eφG/s if eG ≤ s,   s = c q q′/(q + q′), q shares of the two
 
 so that all weights within the gap are in an ellipsoid, in which there may be no float64
-(``rows/lattice.py``).
+(``rows/lattice.py``).  Coefficients of a kernel have the same ellipsoid
+(``kernel/no_coefficients.py``).
 """
 
 from __future__ import annotations
@@ -57,12 +58,18 @@ def ellipsoid(asked: Demands, answer: Precise, G: Decimal) -> tuple[Numbers, Num
     if len(biases) > 1:
         biases, e = biases[1:], e[:, 1:]
     E = np.concatenate([from_whole(asked.a), e], axis=1)
-    curved = [ONE / (2 * G)] * len(answer.w) + [ZERO] * len(biases)
-    H = decimals(np.eye(len(curved))) * np.array(curved, dtype=object)
-    for direction, reach in _bounded(asked, answer.alpha, E, G):
+    norm = np.diag(np.array([ONE] * len(answer.w) + [ZERO] * len(biases), dtype=object))
+    return np.concatenate([answer.w, biases]), metric(asked, answer.alpha, E, norm + ZERO, G)
+
+
+def metric(asked: Demands, alpha: Numbers, E: Numbers, norm: Numbers, G: Decimal) -> Numbers:
+    """H of the ellipsoid, from what moves margins, Δm = E(x′ − x), and what is the length,
+    ‖w′ − w‖² = (x′ − x)ᵀ norm (x′ − x)."""
+    H = norm / (2 * G)
+    for direction, reach in _bounded(asked, alpha, E, G):
         along = direction / reach
         H = H + np.multiply.outer(along, along)
-    return np.concatenate([answer.w, biases]), H
+    return H
 
 
 def _bounded(asked: Demands, alpha: Numbers, E: Numbers, G: Decimal) -> Iterator[tuple]:
