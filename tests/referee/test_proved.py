@@ -44,6 +44,7 @@ DRAWN = [
     (9100, 676, "hard"),  # "sum": a margin a little wider is one that float64 can say
     (9100, 468, "hard"),  # "max": multipliers of 1e22, which steps from one did not reach
     (9100, 218, "outlier"),  # "sum": from no weights the interior point method had no room
+    (9400, 1207, "outlier"),  # kernel "pairs": multipliers rounded alone balance only nearly
     (9400, 409, "hard"),  # an interior point method all of whose curvatures were below float64
 ]
 
@@ -96,6 +97,7 @@ def test_drawn_problems_are_proved_now_and_verify_agrees(which):
         (5001, 32, "large C"),  # "max": one class has weights near zero, which may be any
         (6001, 14, "constant"),  # kernel ridge
         (9001, 415, "near", "FisherDiscriminant"),
+        (9400, 1278, "far"),  # kernel "pairs": coefficients of one machine
         (9100, 354, "far"),  # "rest": one machine alone misses the gap of all
     ],
     ids=lambda which: f"{which[2]}-{which[1]}",

@@ -195,7 +195,7 @@ def recertify(model, X, codes, weight) -> Certificate:
 
     known = [model.alpha_] if np.shape(model.alpha_) == (n, k) else []
     near = first_that_proves(*(partial(prove, beta) for beta in [*known, np.zeros((n, k))]))
-    if near.holds(model.tol) or not kernel_two.has_other_coefficients(model):
+    if near.holds(model.tol) or not kernel_two.told_in_digits(model):
         return near
     if not has_digits(points, k * n):
         return near

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
@@ -13,6 +14,7 @@ from ...core.kernels.enclosed import Enclosed
 from ...core.kernels.kernel_block import KernelPoints
 from ...core.solve.contract import Ending, Monitor
 from ...core.solve.kernel.form import dual_point, solve_kernel
+from ...core.solve.kernel.other_coefficients import METHOD
 from ..fitting import note
 from ..svm.reduced import Machines, count_machines, dual_coef, questions, together
 from . import two_class as kernel_two
@@ -43,7 +45,7 @@ def fit(model, points: KernelPoints, codes, weight, monitor: Monitor) -> Ending:
     if others:
         kernel_two.keep_coefficients(model, all_coefficients)
         model.support_kind_ = machines.kinds(model.support_)
-    proof = kernel_two.beyond(together(model, machines.parts), parts, model.tol)
+    proof = kernel_two.beyond(_together(model, machines.parts), parts, model.tol)
     note(model, solution._replace(n_iter=max(1, monitor.n_iter)), proof)
     return machines.ending
 
@@ -62,7 +64,14 @@ def recertify(model, X, codes, weight) -> Certificate:
         w = partial(_machine, scored, some, q)
         near = kernel_two.best_proof(problem, w, b, alpha, model.tol)
         proofs.append(kernel_two.sharpened(model, problem, q, near))
-    return together(model, proofs)
+    return _together(model, proofs)
+
+
+def _together(model, proofs: list[Certificate]) -> Certificate:
+    """Of all machines; it says so where one of them took many digits."""
+    found = together(model, proofs)
+    exact = any(METHOD in proof.method for proof in proofs)
+    return replace(found, method=METHOD) if exact else found
 
 
 def _machine(scored, some, q: int, sharp: bool) -> Scored:

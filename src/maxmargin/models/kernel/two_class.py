@@ -23,7 +23,7 @@ from ...core.solve.far import MULTIPLIER_LIMIT
 from ...core.solve.kernel.exact import machine_of, proof_of_function
 from ...core.solve.kernel.form import dual_point, solve_kernel
 from ...core.solve.kernel.no_coefficients import NO_COEFFICIENTS, none_within_gap
-from ...core.solve.kernel.other_coefficients import has_digits
+from ...core.solve.kernel.other_coefficients import METHOD, has_digits
 from ..fitting import note
 from ..svm import two_class as svm_two
 
@@ -56,12 +56,14 @@ def beyond(found: Certificate, parts: list[tuple[KernelProblem, Solution]], tol:
     """``found``, of all machines together; where it falls short, with the reason if one of those
     whose exact multipliers are known can be no better."""
     known = [part for part in parts if MULTIPLIER_LIMIT in part[1].certificate.method]
+    proofs = [each.certificate for _, each in parts]
+    others = [proof for proof in proofs if MULTIPLIER_LIMIT not in proof.method]
     if found.holds(tol) or not known:
         return found
-    others = [each.certificate for _, each in parts if MULTIPLIER_LIMIT not in each.certificate.method]
     with many_digits():
         machines = [machine_of(problem, each.point.alpha) for problem, each in known]
-        if any(each is None for each in machines) or not none_within_gap(machines, others, tol):
+        solved = [machine for machine in machines if machine is not None]
+        if len(solved) < len(known) or not none_within_gap(solved, others, tol):
             return found
     return replace(found, method=f"{found.method}; {NO_COEFFICIENTS.format(tol)}")
 
@@ -99,9 +101,14 @@ def has_other_coefficients(model) -> bool:
     return not np.array_equal(own[some], alpha[some])
 
 
+def told_in_digits(model) -> bool:
+    """Whether a fit's own coefficients were proved beside multipliers of many digits."""
+    return has_other_coefficients(model) or METHOD in model.certificate_.method
+
+
 def sharpened(model, problem: KernelProblem, q: int, near: Certificate) -> Certificate:
     """``near``, or the proof of the machine's own coefficients in many digits, if that is more."""
-    if near.holds(model.tol) or not has_other_coefficients(model):
+    if near.holds(model.tol) or not told_in_digits(model):
         return near
     if not has_digits(problem.rows, len(problem.y)):
         return near

@@ -36,7 +36,13 @@ from .exact_program import (
     rounded_together,
     solve_scaled,
 )
-from .other_coefficients import DecimalMachine, KernelFunction, better_function, decimal_machine, proved
+from .other_coefficients import (
+    DecimalMachine,
+    KernelFunction,
+    better_function,
+    decimal_machine,
+    proved,
+)
 
 
 def exact(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple[Proved, Ending]:

@@ -2,8 +2,8 @@
 
     primal(u, b) − dual(α) = ½ Σ_c (u_c − u*_c)ᵀ K (u_c − u*_c) + Σ_g excess_g
 
-as for weights (``precise/beyond.py``), with margins  m_p = e_p·(Ku + b)_row(p).  Where K is singular
-many coefficients say the same function, however large they are, and nothing is proved.
+as for weights (``precise/beyond.py``), with margins  m_p = e_p·(Ku + b)_row(p).  Where K is
+singular many coefficients say the same function, however large they are, and nothing is proved.
 """
 
 from __future__ import annotations
