@@ -15,6 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
+
+from ...core.first_use import plain_at_first
 
 # A step of a score from which it is looked at: from its margin to the boundary.
 LONG_STEP = 1.0
@@ -40,32 +43,48 @@ class LongSteps(NamedTuple):
 
 def shares(steps: LongSteps, scores: np.ndarray, slope: np.ndarray, kinks: Kinks) -> np.ndarray:
     """Which share of each step to take; ``slope``: what the rows left out had pulled, (rows,)."""
-    each = np.arange(len(steps.rows))
-    price = np.repeat(kinks.price[None], len(each), axis=0)
-    price[each, steps.rows] = 0.0
-    off = scores - kinks.place
-    before = _spread_slope(off / kinks.width)
-    pull = np.abs(slope * steps.moved[each, steps.rows])
-    weight = price * steps.moved
-
-    def rises(s: np.ndarray) -> np.ndarray:
-        there = _spread_slope((off + s[:, None] * steps.moved) / kinks.width)
-        return s * steps.norms + np.sum(weight * (there - before), axis=1) >= pull
-
-    return _first_that(rises, 1.0 / np.abs(steps.moved).max(axis=1))
+    pull = np.abs(slope * steps.moved[np.arange(len(steps.rows)), steps.rows])
+    h = kinks.width  # lengths are counted in widths
+    off = (scores - kinks.place) / h
+    return _shares(steps.moved / h, steps.rows, steps.norms, pull, off, kinks.price * h)
 
 
-def _first_that(rises, least: np.ndarray) -> np.ndarray:
-    """The least s ≤ 1 at which the objective rises, between ``least``/1000 and 1."""
-    low, high = np.log(np.minimum(1.0, least) * 1e-3), np.zeros(len(least))
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        up = rises(np.exp(middle))
-        low, high = np.where(up, low, middle), np.where(up, middle, high)
-    return np.exp(high)
+@plain_at_first
+@njit(cache=True, nogil=True, error_model="numpy")
+def _shares(moved, rows, norms, pull, off, price):
+    """Of every step the least s ≤ 1 at which the objective rises, by halving its exponent."""
+    out = np.empty(len(rows))
+    for i in range(len(rows)):
+        far = 0.0
+        for j in range(len(off)):
+            far = max(far, abs(moved[i, j]))
+        low, high = min(1.0, 1.0 / far) * 1e-3, 1.0
+        for _ in range(HALVINGS):
+            middle = np.sqrt(low * high)
+            rise = middle * norms[i] + _held(moved[i], rows[i], off, price, middle)
+            if rise >= pull[i]:
+                high = middle
+            else:
+                low = middle
+        out[i] = high
+    return out
 
 
-def _spread_slope(t: np.ndarray) -> np.ndarray:
+@plain_at_first
+@njit(cache=True, nogil=True, error_model="numpy")
+def _held(moved, left_out, off, price, share):
+    """What the other rows hold against a share of a step."""
+    total = 0.0
+    for j in range(len(off)):
+        if j != left_out:
+            change = _spread_slope(off[j] + share * moved[j]) - _spread_slope(off[j])
+            total += price[j] * moved[j] * change
+    return total
+
+
+@plain_at_first
+@njit(cache=True, nogil=True, error_model="numpy")
+def _spread_slope(t):
     """The area of a triangle of width one on either side of zero, up to t."""
-    t = np.clip(t, -1.0, 1.0)
-    return 0.5 + t - 0.5 * t * np.abs(t)
+    t = min(max(t, -1.0), 1.0)
+    return 0.5 + t - 0.5 * t * abs(t)

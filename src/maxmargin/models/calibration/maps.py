@@ -14,12 +14,10 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import log_expit, log_softmax, softmax
 
-MAX_NEWTON_STEPS = 50
-NEWTON_TOL = 1e-8
-# Weight of the prior of the biases, and of the slope, in rows.
-BIAS_PRIOR, SLOPE_PRIOR = 1.0, 1e-3
+from .sigmoid import BIAS_PRIOR, MAX_NEWTON_STEPS, NEWTON_TOL, SLOPE_PRIOR, fit_sigmoid
+
 # By how much the label predicted is ahead where it would only be level.
 PREDICTED_LABEL_LEAD = 1e-9
 
@@ -47,16 +45,22 @@ def fit_map(S: np.ndarray, codes: np.ndarray, weight=None) -> tuple[float, np.nd
     n, k = S.shape
     if not n:
         return 1.0, np.zeros(k)
-    weight = np.ones(n) if weight is None else weight
-    likelihood = _TwoClasses if k == 2 else _Classes
+    weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
     size = float(weight @ _spread(S)) / float(weight.sum()) or 1.0
     targets = _targets(codes, k, weight)
-    found = _newton(likelihood(S / size, targets, weight))
+    found = _fitted(S / size, targets, weight)
     if found[0] < 0.0:  # the scores tell nothing: then shares of the classes
-        found = _newton(likelihood(np.zeros_like(S), targets, weight))
+        found = _fitted(np.zeros_like(S), targets, weight)
         found[0] = 0.0
-    b = np.array([-0.5, 0.5]) * found[1] if k == 2 else found[1:]
-    return float(found[0] / size), b - b.mean()
+    return float(found[0] / size), found[1:] - found[1:].mean()
+
+
+def _fitted(S: np.ndarray, T: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """(a, b), b (k,)."""
+    if S.shape[1] > 2:
+        return _newton(_Classes(S, T, weight))
+    a, b = fit_sigmoid(S[:, 1] - S[:, 0], T[:, 1].copy(), weight)
+    return np.array([a, -0.5 * b, 0.5 * b])
 
 
 def _spread(S: np.ndarray) -> np.ndarray:
@@ -75,7 +79,7 @@ def _targets(codes: np.ndarray, k: int, weight: np.ndarray) -> np.ndarray:
     return T
 
 
-def _newton(likelihood: _Classes | _TwoClasses) -> np.ndarray:
+def _newton(likelihood: _Classes) -> np.ndarray:
     """Minimise over (a, b), step by step downhill."""
     theta = likelihood.start()
     value, gradient, H = likelihood(theta)
@@ -121,28 +125,6 @@ class _Classes:
         H[0, 1:] = H[1:, 0] = np.sum(wP * about, axis=0)
         H[1:, 1:] += np.diag(wP.sum(axis=0)) - wP.T @ P
         return value, gradient, H
-
-
-class _TwoClasses:
-    """The same of (a, b₂ − b₁): a fit to few rows takes no longer than the general formulas."""
-
-    # ‖b‖² is least, half of the square of the difference, where b₁ = −b₂.
-    prior = np.array([SLOPE_PRIOR, 0.5 * BIAS_PRIOR])
-
-    def __init__(self, S, T, weight):
-        self.x = np.stack([S[:, 1] - S[:, 0], np.ones(len(S))])
-        self.t, self.weight = T[:, 1], weight
-
-    def start(self) -> np.ndarray:
-        return np.array([1.0, 0.0])
-
-    def __call__(self, theta):
-        u = theta @ self.x
-        p = expit(u)
-        value = float(self.weight @ (np.logaddexp(0.0, u) - self.t * u))
-        gradient = self.x @ (self.weight * (p - self.t)) + self.prior * theta
-        H = (self.x * (self.weight * p * (1.0 - p))) @ self.x.T + np.diag(self.prior)
-        return value + 0.5 * float(self.prior @ theta**2), gradient, H
 
 
 def apply_map(S: np.ndarray, slope: float, offset: np.ndarray) -> np.ndarray:
