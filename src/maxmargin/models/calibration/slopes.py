@@ -21,6 +21,8 @@ from .long_steps import Kinks
 ROWS_PER_NUMBER, ALL_AT_KINKS_SHARE = 2.0, 0.25
 # Temperature of a soft maximum that is as steep in the middle as a triangle of width one.
 TEMPERATURE = 0.25
+# A price that is not zero.
+LEAST_PRICE = float(np.finfo(float).tiny)
 
 
 class Slopes(NamedTuple):
@@ -47,8 +49,9 @@ class Slopes(NamedTuple):
 def hinge_slopes(f, y, alpha, c, numbers: int) -> Slopes:
     """max(0, 1 − ys) of a model made of so many numbers."""
     distance, price = np.abs(1.0 - y * f), _finite(c, alpha)
-    parts = _single(f, -alpha * y, price * _spread(distance, numbers))
-    return parts._replace(kinks=Kinks(y, _width(distance, numbers), price))
+    width = _width(distance, numbers)
+    kinks = Kinks(y, width, price)
+    return _single(f, -alpha * y, price * _triangle(distance, width))._replace(kinks=kinks)
 
 
 def squared_hinge_slopes(f, y, alpha, c) -> Slopes:
@@ -122,8 +125,12 @@ def free_multipliers(model, c) -> int:
 
 
 def _spread(distance, numbers: int) -> np.ndarray:
+    """What a kink of each distance adds, spread over the width of so many numbers."""
+    return _triangle(distance, _width(distance[np.isfinite(distance)], numbers))
+
+
+def _triangle(distance, width: float) -> np.ndarray:
     """A triangle of area one around the kink."""
-    width = _width(distance[np.isfinite(distance)], numbers)
     return np.maximum(0.0, 1.0 - distance / width) / width
 
 
@@ -142,7 +149,8 @@ def _spreads(P) -> np.ndarray:
 
 def _finite(c, alpha) -> np.ndarray:
     """Prices; of a hard margin, the largest that anybody asks."""
-    return np.where(np.isfinite(c), c, max(float(alpha.max()), np.finfo(float).tiny))
+    finite = np.isfinite(c)
+    return c if finite.all() else np.where(finite, c, max(float(alpha.max()), LEAST_PRICE))
 
 
 def _signed(beta, codes) -> np.ndarray:
