@@ -26,14 +26,14 @@ from .slopes import Slopes
 
 # What keeps H regular where nothing holds a bias, relative to the largest curvature.
 LEAST_CURVATURE = 1e-9
-# Products up to which BLAS has one thread anyway, or as good as one: to ask it for that takes 40 µs,
+# Products up to which OpenBLAS itself takes one thread: to ask it for that takes 40 µs,
 # a tenth of a fit to a hundred rows.
-FEW_PRODUCTS = 1e6
+FEW_PRODUCTS = 1 << 18
 
 
 def one_step(X, parts: Slopes, ridge: float, bias: bool, some: np.ndarray) -> np.ndarray:
     """The scores of the rows ``some``, each as if it had not been there."""
-    with one_blas_thread() if X.shape[0] * X.shape[1] ** 2 > FEW_PRODUCTS else nullcontext():
+    with one_blas_thread() if X.shape[0] * (X.shape[1] + 1) ** 2 > FEW_PRODUCTS else nullcontext():
         A = _with_ones(X) if bias else X
         H = _curvature(A, parts.curvature, ridge, bias)
         out = parts.scores[some].copy()
