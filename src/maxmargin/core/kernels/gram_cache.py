@@ -6,13 +6,18 @@ the sums that a solver makes of them are in float64 either way.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 
-from .kernel_block import KernelPoints, values
+from ..team import in_stretches
+from .kernel_block import MIN_THREAD_VALUES, KernelPoints, each_tile, values
 
 # Fewer rows than this are of no use to a block of them.
 MIN_CACHED_ROWS = 64
+# Sums that stay in the first-level cache while rows are added to them.
+ADDED_ROWS = 4096
 # Stored values per row up to which rows of K are recomputed rather than kept, if C k(x, x) is at
 # most this, or if less than this share of all rows could be kept.
 MAX_RECOMPUTED_VALUES, MAX_RECOMPUTED_STIFFNESS, MIN_CACHED_SHARE = 40, 3.0, 0.5
@@ -52,7 +57,11 @@ class GramCache:
 
     def add(self, index: np.ndarray, step: np.ndarray, f: np.ndarray) -> None:
         """f += Σ_k step_k K[index_k], for rows of the present block."""
-        _add_rows(self.store, self.slot[index], step, f)
+        places = self.slot[index]
+        in_stretches(
+            lambda start, stop: _add_rows(self.store, places, step, f, start, stop),
+            len(f), ADDED_ROWS, MIN_THREAD_VALUES // max(1, len(index)),
+        )  # fmt: skip
 
     def _enter(self, rows: np.ndarray) -> None:
         oldest = np.argpartition(self._used, len(rows) - 1)[: len(rows)]
@@ -61,8 +70,11 @@ class GramCache:
         self.slot[gone[gone >= 0]] = -1
         self.slot[rows], self._owner[places], self._used[places] = places, rows, self._clock
         self.computed += len(rows)
-        for part, V in values(self.points, rows, self.points, self.dtype):
+
+        def keep(part: slice, V: np.ndarray) -> None:
             self.store[places, part] = V
+
+        each_tile(self.points, rows, self.points, self.dtype, keep)
 
     def taken(self, rows: np.ndarray) -> GramCache:
         """A cache of these rows alone, in the memory of this one, which is of no use afterwards.
@@ -103,12 +115,18 @@ class Forgetful:
     def add(self, index: np.ndarray, step: np.ndarray, f: np.ndarray) -> None:
         for start in range(0, len(index), self.points.together):
             rows = slice(start, start + self.points.together)
-            every = np.arange(len(index[rows]))
-            for part, V in values(self.points, index[rows], self.points, self.dtype):
-                if self.points.csr is None:
-                    _add_rows(V, every, step[rows], f[part])
-                else:  # small steps only, see ``cache_of``: float32 sums will do
-                    f[part] += step[rows].astype(self.dtype) @ V
+            each_tile(self.points, index[rows], self.points, self.dtype, self._adds(step[rows], f))
+
+    def _adds(self, step: np.ndarray, f: np.ndarray) -> Callable:
+        single, every = step.astype(self.dtype), np.arange(len(step))
+
+        def add(part: slice, V: np.ndarray) -> None:
+            if self.points.csr is None:
+                _add_rows(V, every, step, f[part], 0, V.shape[1])
+            else:  # small steps only, see ``cache_of``: float32 sums will do
+                f[part] += single @ V
+
+        return add
 
 
 def cache_of(points: KernelPoints, megabytes: float, dtype, pull: float) -> GramCache | Forgetful:
@@ -150,11 +168,11 @@ def _corner(store, places, index):
 
 
 @njit(cache=True, nogil=True, fastmath=True)
-def _add_rows(store, places, step, f):
+def _add_rows(store, places, step, f, first, end):
     """f += Σ_k step_k store[places_k], four rows at a time, a stretch of f at a time."""
-    n, m = f.shape[0], places.shape[0]
-    for start in range(0, n, 4096):
-        stop, k = min(start + 4096, n), 0
+    m = places.shape[0]
+    for start in range(first, end, ADDED_ROWS):
+        stop, k = min(start + ADDED_ROWS, end), 0
         while k + 4 <= m:
             r0, r1 = store[places[k]], store[places[k + 1]]
             r2, r3 = store[places[k + 2]], store[places[k + 3]]

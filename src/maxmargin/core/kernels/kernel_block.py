@@ -12,7 +12,7 @@ never converted: a tile is, when its turn comes.  All other kernels are called a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,12 +22,15 @@ from scipy import sparse
 
 from ..rows.exponential import exponentials
 from ..rows.rows import SparseRows, as_rows, sqnorms
+from ..team import in_stretches
 from .kernels import Kernel, direct_values, squares
 
 # Rows in a tile: it stays in the second-level cache with the few rows it meets.
 DENSE_TILE_ROWS, SPARSE_TILE_ROWS = 512, 256
 # Values of all rows made ready that are kept: 16 MB.
 MAX_PREPARED_VALUES = 2_000_000
+# Kernel values that are worth a thread: half a millisecond of them, ten times what its start takes.
+MIN_THREAD_VALUES = 1 << 20
 # Few rows that meet a tile together.
 DENSE_BATCH_ROWS = 512
 # Values of the few rows, transposed, that stay in the cache while sparse rows gather from them.
@@ -143,29 +146,42 @@ class KernelPoints:
             return np.full(len(index), self.kernel.coef0)
         return self.offset[index]
 
-    def tiles(self, few: Few, dtype) -> Iterator[tuple[slice, np.ndarray]]:
-        """(part of all rows, V of the few rows with that part); V is overwritten by the next."""
+    @property
+    def tile_rows(self) -> int:
+        return SPARSE_TILE_ROWS if self.csr is not None else min(DENSE_TILE_ROWS, len(self))
+
+    def tiles(self, few: Few, dtype, first: int, end: int) -> Iterator[tuple[slice, np.ndarray]]:
+        """(part of these rows, V of the few rows with that part); V is overwritten by the next.
+
+        Parts are the same for all stretches from ``first`` to ``end`` that begin with a tile.
+        """
         if self.csr is None:
-            yield from self._dense_tiles(few, dtype)
+            yield from self._dense_tiles(few, dtype, first, end)
             return
         m = len(few.offset)
         out = np.empty((SPARSE_TILE_ROWS, m), dtype)
-        for start in range(0, len(self), SPARSE_TILE_ROWS):
-            part = slice(start, min(start + SPARSE_TILE_ROWS, len(self)))
+        for start in range(first, end, SPARSE_TILE_ROWS):
+            part = slice(start, min(start + SPARSE_TILE_ROWS, end))
             V = out[: part.stop - start]
             _sparse_products(self.rows, start, few.ready, self.offset, few.offset, V)
             yield part, _shaped(self.kernel, V).T
 
-    def _dense_tiles(self, few: Few, dtype) -> Iterator[tuple[slice, np.ndarray]]:
-        n, size = len(self), min(DENSE_TILE_ROWS, len(self))
-        kept = self._kept(dtype)
+    def _dense_tiles(self, few: Few, dtype, first: int, end: int) -> Iterator:
+        size, kept = self.tile_rows, self._kept(dtype)
         out = np.empty((len(few.ready), size), dtype)
         A = np.empty((size, self.X.shape[1] + 2), dtype)
-        for start in range(0, n, size):
-            part = slice(start, min(start + size, n))
+        for start in range(first, end, size):
+            part = slice(start, min(start + size, end))
             rows = self._augmented(part, A) if kept is None else kept[part]
             V = np.matmul(few.ready, rows.T, out=out if len(rows) == size else None)
             yield part, _shaped(self.kernel, V)
+
+    def prepare(self, dtype) -> None:
+        """Compute what all tiles need, before several threads ask for it."""
+        if self.csr is None:
+            self._kept(dtype)
+        elif len(self.offset):
+            _ = self.rows
 
     def _kept(self, dtype) -> np.ndarray | None:
         """All rows made ready, where that takes little memory; they are then made so once."""
@@ -253,7 +269,7 @@ def values(points: KernelPoints, index: np.ndarray, others: KernelPoints, dtype)
     With "precomputed", ``others`` hold rows of kernel values with the training points.
     """
     if points.quick:
-        yield from others.tiles(points.few(index, dtype), dtype)
+        yield from others.tiles(points.few(index, dtype), dtype, 0, len(others))
         return
     kernel, n = points.kernel, len(others)
     size = max(DENSE_TILE_ROWS, (1 << 22) // max(1, len(index)))
@@ -268,6 +284,25 @@ def values(points: KernelPoints, index: np.ndarray, others: KernelPoints, dtype)
         yield part, V.astype(dtype, copy=False)
 
 
+def each_tile(
+    points: KernelPoints, index: np.ndarray, others: KernelPoints, dtype, use: Callable
+) -> None:
+    """use(part, V) for all of ``values``, in as many threads as there are: parts do not overlap."""
+    if not points.quick:
+        for part, V in values(points, index, others, dtype):
+            use(part, V)
+        return
+    few = points.few(index, dtype)
+    others.prepare(dtype)
+
+    def stretch(first: int, end: int) -> None:
+        for part, V in others.tiles(few, dtype, first, end):
+            use(part, V)
+
+    least = MIN_THREAD_VALUES // max(1, len(index))
+    in_stretches(stretch, len(others), others.tile_rows, least)
+
+
 def kernel_sums(
     points: KernelPoints, index, coefficients, others: KernelPoints | None = None
 ) -> np.ndarray:
@@ -276,6 +311,9 @@ def kernel_sums(
     F = np.zeros((len(others), coefficients.shape[1]))
     for start in range(0, len(index), points.together):
         some = slice(start, start + points.together)
-        for part, V in values(points, index[some], others, np.float64):
+
+        def add(part: slice, V: np.ndarray, some: slice = some) -> None:
             F[part] += V.T @ coefficients[some]
+
+        each_tile(points, index[some], others, np.float64, add)
     return F

@@ -57,7 +57,7 @@ def _one_by_one(tasks, tell) -> list:
 
 def _at_once(tasks, threads: int, tell) -> list:
     # One BLAS thread each: more would fight over the cores that the fits already use.
-    with one_blas_thread():
+    with one_blas_thread(threads):
         pool = ThreadPoolExecutor(threads, thread_name_prefix="maxmargin")
         try:
             places = {pool.submit(in_context(task)): place for place, task in enumerate(tasks)}

@@ -86,7 +86,7 @@ class Chains:
 
     def _main(self, work: Callable[[], None], threads: int) -> None:
         # More BLAS threads would fight over the cores that the fits already use.
-        with interrupts(quietly=threads > 1) as self.pressed, one_blas_thread():
+        with interrupts(quietly=threads > 1) as self.pressed, one_blas_thread(threads):
             try:
                 if threads == 1:
                     work()
