@@ -1,5 +1,7 @@
 """The command ``maxmargin``, also ``python -m maxmargin``."""
 
+import gc
+
 from maxmargin.app.cli.interrupt import ignore, take_over
 
 
@@ -11,6 +13,7 @@ def main() -> None:
         run()
     finally:
         ignore()
+        gc.freeze()  # all memory goes with the process: nobody need look for garbage in it
 
 
 if __name__ == "__main__":

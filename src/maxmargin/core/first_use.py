@@ -21,8 +21,10 @@ from typing import Any
 
 import numpy as np
 
-# A kernel runs plainly for so long in all; it compiles in 0.1 to 4 s.
-MAX_PLAIN_SECONDS = 0.4
+# A kernel runs plainly for so long in all; it compiles in 0.1 to 4 s.  A command that ends before
+# pays for plain loops again the next time, and with 0.4 s two kernels took that of every fit of a
+# table of 250 kB.
+MAX_PLAIN_SECONDS = 0.15
 # Numbers in the arguments up to which a call is short: a plain loop takes a microsecond for each.
 MAX_PLAIN_VALUES = 4_000
 # Kinds of numbers that plain Python computes with as numba does; float32 is not one of them.

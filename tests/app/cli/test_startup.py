@@ -1,17 +1,20 @@
 """What commands import: everything they import is waited for."""
 
+import gc
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
-from maxmargin.app.cli.postpone import Promise, promised
+from maxmargin.app.cli.postpone import OBJECTS_PER_SEARCH, Promise, all_kept, promised
 
-FIT = "from maxmargin.app.cli.app import main; main(['fit', '--out', 'iris.maxmargin'])"
-# Each of these takes a tenth of a second or more, and a fit of iris needs none of them.
+FIT = "from maxmargin.app.cli.app import main; main(['fit', *{}, '--out', 'it.maxmargin'])"
+# Each of these takes a tenth of a second or more, and a fit of a small table needs none of them.
 HEAVY = (
-    *("pandas", "scipy.stats", "scipy.optimize", "scipy.io", "scipy.ndimage"),
-    *("sklearn.model_selection", "sklearn.metrics", "sklearn.datasets", "pyarrow.parquet"),
+    *("pandas", "scipy.stats", "scipy.optimize", "scipy.io", "scipy.ndimage", "scipy.fft"),
+    *("sklearn.model_selection", "sklearn.metrics", "sklearn.datasets", "sklearn.linear_model"),
+    *("pyarrow.parquet", "pyarrow.dataset", "matplotlib", "dask", "torch", "polars"),
 )  # fmt: skip
 
 
@@ -30,10 +33,31 @@ def test_help_and_version_import_nothing_heavy(tmp_path):
     assert not loaded & {"numpy", "pyarrow", "sklearn", "numba", "rich.table"}
 
 
-def test_fit_imports_what_it_needs_only(tmp_path):
-    loaded = loaded_by(FIT, tmp_path)
+@pytest.mark.parametrize("said", [[], ["few.csv"], ["few.csv", "--method", "logistic"]])
+def test_fit_imports_what_it_needs_only(tmp_path, said):
+    few = "".join(f"{i},{i % 7},{'abc'[i % 7 // 3]}\n" for i in range(60))
+    (tmp_path / "few.csv").write_text("x,z,label\n" + few)
+    loaded = loaded_by(FIT.format(said), tmp_path)
     assert {"sklearn.base", "numba", "pyarrow"} <= loaded
     assert not loaded & set(HEAVY)
+
+
+def test_nothing_that_was_imported_is_looked_through_for_garbage(tmp_path):
+    tell = "import gc, atexit; atexit.register(lambda: print(gc.get_freeze_count(), gc.isenabled()"
+    loaded = loaded_by(f"{tell}, gc.get_threshold()[0]))\n{FIT.format([])}", tmp_path)
+    assert {"True", str(OBJECTS_PER_SEARCH)} <= loaded
+    assert max(int(word) for word in loaded if word.isdecimal()) > 100_000  # it was 400,000
+
+
+def test_garbage_is_looked_for_again_where_an_import_fails():
+    threshold = gc.get_threshold()
+    try:
+        with pytest.raises(ModuleNotFoundError), all_kept():
+            import_module("nothing_of_this_name")
+        assert gc.isenabled()
+    finally:
+        gc.unfreeze()
+        gc.set_threshold(*threshold)
 
 
 def test_a_promise_is_kept_when_something_is_asked_of_it():

@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
-from scipy.optimize import linprog
 from scipy.special import entr, expit
 
 from ...core.certify.certificate import Certificate
@@ -244,6 +243,8 @@ def _refuse_separated(columns: Columns) -> None:
 
     max Σ t   with   y_i (w·x_i + b) ≥ t_i,   0 ≤ t ≤ 1
     """
+    from scipy.optimize import linprog  # slow to import, seldom needed
+
     Z = columns.Z
     n, p = Z.shape
     found = linprog(

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import linprog
 from scipy.special import entr, logsumexp, softmax
 
 from ...core.certify.certificate import Certificate
@@ -131,6 +130,8 @@ def _refuse_separated(columns: ClassColumns) -> None:
 
     max Σ t   with   (V_y − V_c)·x̃_i ≥ t_ic  for c ≠ y,   0 ≤ t ≤ 1
     """
+    from scipy.optimize import linprog  # slow to import, seldom needed
+
     Z, (n, k) = sparse.csr_array(columns.Z), columns.E.shape
     p = Z.shape[1]
     row, other = np.nonzero(columns.E == 0.0)

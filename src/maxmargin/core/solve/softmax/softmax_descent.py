@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from ...certify.certificate import Certificate
 from ...certify.softmax import balanced
@@ -207,6 +206,8 @@ def best_doubt(shares: np.ndarray, cost: float, square: float) -> float:
     With the shares themselves, t = 1, many rows of a class would begin with weights far too long,
     and take a hundred epochs to come back from there.
     """
+    from scipy.optimize import minimize_scalar  # slow to import, for this solver only
+
     s = shares[shares > 0.0]
     mixed = float(s @ np.log(s))  # Σ s log s
 
