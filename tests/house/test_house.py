@@ -1,10 +1,16 @@
 """The house stays in order: its figures may get better, not worse."""
 
+import ast
+from pathlib import Path
+
 import pytest
+
+import maxmargin
 
 from .calls import calls, follow, room
 from .figures import count
 
+SOURCE = Path(maxmargin.__file__).parent
 # Of rooms, by how few ways each call goes; ``docs/design/figures.md`` says what is counted.
 MOST_CROSSINGS = {
     "LinearSVM.fit, two classes": 1,
@@ -48,3 +54,39 @@ def test_ideas_stand_in_one_place(figures):
     assert figures.certificates <= 4
     assert figures.biases <= 1
     assert figures.losses <= 3
+
+
+def test_no_kernel_assigns_an_array_to_a_slice():
+    """numba then compiles, for two seconds, the message of an error about shapes: write a loop."""
+    found = [line for path in SOURCE.rglob("*.py") for line in _slices_assigned(path)]
+    assert not found
+
+
+def _slices_assigned(path):
+    """Where a compiled function of this file assigns more than a number to a slice."""
+    for kernel in ast.walk(ast.parse(path.read_text())):
+        if isinstance(kernel, ast.FunctionDef) and _is_compiled(kernel):
+            for node in ast.walk(kernel):
+                if isinstance(node, ast.Assign) and _has_slice(node) and not _is_number(node.value):
+                    yield f"{path.name}:{node.lineno}: {ast.unparse(node)}"
+
+
+def _is_compiled(function):
+    marks = [ast.unparse(mark) for mark in function.decorator_list]
+    return any("njit" in mark or mark.startswith(("rule(", "otherwise(")) for mark in marks)
+
+
+def _has_slice(assigned):
+    parts = [part for target in assigned.targets for part in ast.walk(target)]
+    return any(isinstance(part, ast.Slice) for part in parts)
+
+
+def _is_number(value):
+    values = value.elts if isinstance(value, ast.Tuple) else [value]
+    return all(isinstance(one, ast.Constant) for one in values)
+
+
+def test_that_such_an_assignment_would_be_found(tmp_path):
+    path = tmp_path / "kernel.py"
+    path.write_text("@njit(cache=True)\ndef f(x, y):\n    x[:] = 0.0\n    x[:] = y\n")
+    assert list(_slices_assigned(path)) == ["kernel.py:4: x[:] = y"]

@@ -118,7 +118,6 @@ def pairs_tally(problem: LabelPairsProblem, W, b, alpha: np.ndarray, sharp: bool
         0.0,
         apart,
         False,
-        True,
         1.0,
     )
     paths = max(1, k - 1)  # the scores of two classes are compared along so many pairs

@@ -72,7 +72,7 @@ def prove(loss, small, w, b, told):
     blur = score_blur(w, small.lengths)
     loss_sum, conjugate, mass, r, price, kkt, box, _, errors = sums(
         loss, c, cap, alpha, y, z, small.lengths, blur.slope, blur.base, gamma(n + 2), abs(b),
-        small.hard, not small.squared, small.per_slope,
+        small.hard, small.per_slope,
     )  # fmt: skip
     rounding = Rounding(*errors)
     norms = norms_of(w, w_alpha, rounding.w)

@@ -72,7 +72,8 @@ def _add_up(S, b, y, c, residual, size, slope, base):
     for start in range(0, n, some):
         stop = min(n, start + some)
         _lower(S[start:stop], b, room)
-        e[:] = room
+        for j in range((stop - start) * k):
+            e[j] = room[j]
         exponentials(e[: (stop - start) * k])
         off = size[start:stop] * slope + base
         _add_block(room, e, y[start:stop], c[start:stop], residual, off, size[start:stop], sums)

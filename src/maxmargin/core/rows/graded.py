@@ -148,7 +148,9 @@ def _sort_groups(grades, f, order):
     for g in range(grades.start.shape[0] - 1):
         low, high = grades.start[g], grades.start[g + 1]
         if high - low > INSERTION_SORT_SIZE:
-            order[low:high] = low + np.argsort(f[item[low:high]])
+            sorted_here = np.argsort(f[item[low:high]])
+            for t in range(low, high):
+                order[t] = low + sorted_here[t - low]
             continue
         for t in range(low, high):  # insertion: no calls, no copies
             value, place = f[item[t]], t

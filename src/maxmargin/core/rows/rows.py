@@ -17,7 +17,6 @@ from numba import njit, types
 from numba.extending import intrinsic, overload
 from scipy import sparse
 
-from ..first_use import MAX_PLAIN_VALUES
 from ..rule import rule, verb
 
 # Rows converted to float64 at a time when the data are float32: about one L2 cache.
@@ -29,6 +28,9 @@ ANCHOR_ROWS = 64
 # Rounding of a length, with rows of 10⁸ columns; √d times this is no less than the length of what
 # is lost where squares underflow.
 LENGTH_SPARE, UNDERFLOW_LENGTH = 1.0 + 1e-7, 2.3e-162
+
+# Dense values up to which lengths are NumPy's: it takes 20 µs longer, compiling takes 0.2 s.
+MAX_NUMPY_LENGTHS = 40_000
 
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
 
@@ -342,8 +344,9 @@ def sqnorms(rows: Any) -> np.ndarray:
     n, _ = shape(rows)
     out = np.empty(n)
     if isinstance(rows, DenseRows):
-        for part, block in _chunks(rows.X):
-            out[part] = np.einsum("ij,ij->i", block, block)
+        blocks = [(slice(n), rows.X)] if rows.X.dtype == np.float64 else _chunks(rows.X)
+        for part, block in blocks:
+            np.einsum("ij,ij->i", block, block, out=out[part])
     else:
         _sparse_sqnorms(rows, out)
     return out
@@ -354,11 +357,8 @@ def lengths(rows: Any) -> np.ndarray:
     """‖x_i‖ of every row, or a little more: what rounding of a sum over the row is bounded by."""
     n, _ = shape(rows)
     out = np.empty(n)
-    by_numpy = isinstance(rows, DenseRows) and (
-        rows.X.size <= MAX_PLAIN_VALUES  # little that is worth no compilation
-        or not rows.X.flags.c_contiguous
-    )
-    if by_numpy:
+    few = size_of(rows) <= MAX_NUMPY_LENGTHS
+    if isinstance(rows, DenseRows) and (few or not rows.X.flags.c_contiguous):
         np.sqrt(sqnorms(rows), out=out)
         out *= LENGTH_SPARE
         out += UNDERFLOW_LENGTH * np.sqrt(rows.X.shape[1])

@@ -46,7 +46,9 @@ def follow_all(A, G, free, cap, alpha, z, edge, skip, pin, pull, slow, rank):
     """
     out, events = np.empty(G.shape), np.empty(len(G), np.int64)
     wide = np.zeros((len(A), _padded(len(A))))
-    wide[:, : len(A)] = A
+    for j in range(len(A)):
+        for i in range(len(A)):
+            wide[j, i] = A[j, i]
     for i in range(len(G)):
         events[i] = _follow(
             wide, G[i], free, cap, alpha, z, edge, skip[i], pin[i], pull[i], slow[i], rank, out[i]
@@ -72,8 +74,8 @@ def _follow(A, g, free, cap, alpha, z, edge, skip, pin, pull, slow, rank, out):
     work = np.empty((3, M))
     x, low, high, least = np.zeros(W), np.zeros(W), np.zeros(W), np.full(W, np.inf)
     asked = np.zeros(W)
-    asked[:K] = g
     for j in range(K):
+        asked[j] = g[j]
         out[j] = alpha[j]
         _watch(j, free[j], out, z[j] + edge[j], cap, slow, x, low, high, least)
     if pin >= 0:
@@ -308,7 +310,8 @@ def _refine(B, inverse, u):
             worst = max(worst, abs(left[a]) - SOLVED_ROUNDING * most)
         if worst <= SOLVED_ROUNDING * size:
             return True
-    u[:] = asked
+    for e in range(m):
+        u[e] = asked[e]
     return False
 
 

@@ -28,7 +28,8 @@ def leap(rows, bend, b, rho, r, points, w, old_alpha, old_w, v):
     Returns the new r and the length of the leap in displacements.
     """
     shift = b + rho * r
-    v[:] = w - old_w
+    for j in range(len(w)):
+        v[j] = w[j] - old_w[j]
     far = _best_step(rows, bend, shift, rho, points, old_alpha, w, v, 1.0)
     v *= far
     land = old_alpha
@@ -39,8 +40,9 @@ def leap(rows, bend, b, rho, r, points, w, old_alpha, old_w, v):
         share = min(max(share, 0.0), 1.0)
         v *= share
     r = _move(share, r, points, land)
-    old_w[:] = w
-    w += v
+    for j in range(len(w)):
+        old_w[j] = w[j]
+        w[j] += v[j]
     return r, share * far
 
 

@@ -71,31 +71,26 @@ def tiny(problem: Problem, monitor: Monitor, start: Point | None = None) -> tupl
     return Point(w[:d].copy(), b, alpha), Ending.REACHED if reached else Ending.STALLED
 
 
-@plain_at_first
-@njit(cache=True, nogil=True)
 def _solve(Z, y, c, D, squared, enough):
     """Outer loop, to a relative gap that is ``enough``.
 
-    Returns w̃, the multipliers, primal and dual, and Newton steps taken.
+    Returns w̃, the multipliers, primal and dual, and Newton steps taken.  It is some ten steps and
+    not compiled: that took a second of a first fit, and saved 50 µs of each.
     """
     n, width = Z.shape
     columns = np.ascontiguousarray(Z.T)
     w, z = np.zeros(width), np.ones(n)
-    a, a_hat = np.zeros(n), np.zeros(n)
-    sigma, cap = np.empty(n), c.copy()
-    free = np.empty(n, dtype=np.int64)
-    for i in range(n):
-        sigma[i] = 2.0 * c[i] if squared else 0.5 * c[i]
-        if c[i] > 0.0 and squared:
-            cap[i] = np.inf
+    a, a_hat, free = np.zeros(n), np.zeros(n), np.empty(n, dtype=np.int64)
+    sigma = (2.0 if squared else 0.5) * c
+    cap = np.where(c > 0.0, np.inf, c) if squared else c
     best_w, best_a, best_primal, best_dual = w.copy(), a.copy(), np.inf, -np.inf
     steps, idle, grown, polished = 0, 0, 1.0, False
     precision = 1e-4
     growth_of_sigma = ROUGH_KAPPA_GROWTH if enough > IMPROVEMENT_ROUNDING else KAPPA_GROWTH
     for _ in range(MAX_OUTER_STEPS):
         steps += _minimise(Z, columns, y, a, sigma, cap, D, precision, w, z, a_hat, free)
-        for i in range(n):
-            a[i] = 0.0 if squared else a_hat[i]
+        if not squared:
+            a[:] = a_hat
         primal, dual = _bounds(Z, y, c, D, squared, w, z, a_hat)
         # Within rounding the latest point is preferred: its multipliers are the sharpest.
         improved = primal < best_primal - IMPROVEMENT_ROUNDING * abs(primal)
@@ -116,8 +111,7 @@ def _solve(Z, y, c, D, squared, enough):
             # A large σ blurs aᵏ + σz by σ times the rounding of z: one last step without.
             polished, growth, precision = True, 1.0 / grown, 1e-15
         grown *= growth
-        for i in range(n):
-            sigma[i] *= growth
+        sigma *= growth
     return best_w, best_a, best_primal, best_dual, steps
 
 
