@@ -85,8 +85,10 @@ def test_whoever_does_not_ask_has_none_and_pays_nothing():
     assert not hasattr(model, "predict_proba")
     assert not hasattr(model, "predict_set")
     assert not hasattr(model.fit(X, Y), "calibration_")
-    with pytest.raises(AttributeError):
-        model.predict_proba_interval(X)
+    for asked in ("predict_proba", "predict_set", "predict_proba_interval", "decide"):
+        with pytest.raises(AttributeError) as refused:
+            getattr(model, asked)
+        assert "Fit LinearSVM(probability=True)" in str(refused.value.__cause__)
     model.set_params(probability=True)
     with pytest.raises(NotFittedError, match="fitted without probability=True"):
         model.predict_proba(X)

@@ -24,11 +24,18 @@ from .unseen import unseen_scores
 
 
 def _calibrates(model) -> bool:
-    return bool(getattr(model, "probability", False)) or hasattr(model, "calibration_")
+    """Whether there are probabilities; if not the error says how to have them, as SVC's does."""
+    if getattr(model, "probability", False) or hasattr(model, "calibration_"):
+        return True
+    raise AttributeError(
+        "Probabilities, their intervals, prediction sets and decisions by costs are calibrated "
+        f"where they are asked for, and probability is False. Fit {type(model).__name__}"
+        "(probability=True) to have them."
+    )
 
 
 def _has_probabilities(model) -> bool:
-    return hasattr(model, "predict_proba")
+    return hasattr(model, "predict_proba") or _calibrates(model)
 
 
 class Calibrated:
