@@ -52,7 +52,9 @@ def liblinear(case) -> Iterator[Run]:
         model, seconds = timed(lambda options=options: train(labels, case.X, options))
         w, b = model.get_decfun()
         w = np.asarray(w) * first if model.get_labels()[0] != 1 and first == 1 else np.asarray(w)
-        yield f"-e {tol:g}", seconds, w[: case.X.shape[1]], float(b)
+        whole = np.zeros(case.X.shape[1])  # columns of zeros at the end are not in its model
+        whole[: len(w)] = w[: len(whole)]
+        yield f"-e {tol:g}", seconds, whole, float(b)
 
 
 def svc(case) -> Iterator[Run]:
