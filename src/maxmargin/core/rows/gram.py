@@ -11,7 +11,7 @@ from numba import njit
 from scipy.linalg.blas import dsyrk, ssyrk
 
 from .pairs import PairRows, differences, laplacian
-from .rows import CONVERTED_CHUNK_VALUES, AnyRows, SparseRows, dense, shape
+from .rows import CONVERTED_CHUNK_VALUES, AnyRows, DenseRows, SparseRows, dense, shape
 
 # Columns up to which differences of pairs are formed, however many there are: sorting the entries
 # of a sparse L takes longer (at 20 columns and 4,000 pairs of 2,000 items five times as long).
@@ -37,14 +37,19 @@ def column_gram(rows: AnyRows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
         G -= np.outer(mu, h - total * mu)
         return G, h - total * mu
     h = np.zeros(d)
-    size = max(64, 2 * CONVERTED_CHUNK_VALUES // max(1, d))
+    add_dense(rows, index, s, mu, G, h)
+    return G, h
+
+
+def add_dense(rows: DenseRows, index, s, mu, G, h, times: float = 1.0) -> None:
+    """Add G and h of these rows, so many times, to others in place."""
+    size = max(64, 2 * CONVERTED_CHUNK_VALUES // max(1, len(h)))
     for start in range(0, len(index), size):
         part, weight = index[start : start + size], s[start : start + size]
         block = dense(rows, part).astype(np.float64, copy=False) - mu
-        h += weight @ block
+        h += times * (weight @ block)
         block *= np.sqrt(weight)[:, None]
-        G = dsyrk(1.0, block.T, beta=1.0, c=G, lower=1, overwrite_c=1)
-    return G, h
+        dsyrk(times, block.T, beta=1.0, c=G, lower=1, overwrite_c=1)
 
 
 def single_gram(X: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

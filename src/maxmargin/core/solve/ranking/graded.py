@@ -23,7 +23,7 @@ from ...rows.rows import combine, scores
 from ..contract import Ending, Monitor, Point, Proved, Solution, ended
 from ..driver import conclude
 from ..threads import one_blas_thread
-from ..two_class.direction import newton_direction
+from ..two_class.direction import newton_system
 
 # The corner's first half-width, in units of the margin.
 MAX_CORNER_WIDTH = 1.0
@@ -130,8 +130,7 @@ class _Run:
         if d > MAX_FACTORED_COLUMNS:
             return _iterated(rows, sigma, here.gradient)
         every = np.arange(len(winner))
-        gradient = here.gradient, 0.0
-        dw, _ = newton_direction(rows, every, sigma, np.zeros(d), Bias.NONE, gradient)
+        dw, _ = newton_system(rows, every, sigma, np.zeros(d), Bias.NONE)(here.gradient, 0.0)
         return dw
 
     def _corner(self, here: GradedProof, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

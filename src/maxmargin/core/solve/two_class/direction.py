@@ -16,19 +16,8 @@ from ...problem.problem import Bias
 from ...rows.gram import column_gram, weighted_rows
 from ...rows.rows import AnyRows, shape
 
-# Curvature lent to a free bias while no row has any, relative to one row's: the step is
-# then far too long, and the exact line search cuts it to size.
-BIAS_CURVATURE_SHARE = 1e-2
 # The first shift tried where rounding defeats a factorisation, of a diagonal of ones.
 FIRST_SHIFT = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
-
-
-def newton_direction(rows: AnyRows, index, sigma, mu, bias: Bias, gradient: tuple) -> tuple:
-    """(dw, db) from the rows named by ``index``, row i having curvature ``sigma[i]``."""
-    g_w, g_b = gradient
-    if len(index) == 0:
-        return -g_w, -g_b / (BIAS_CURVATURE_SHARE * float(sigma.max())) if bias else 0.0
-    return newton_system(rows, index, sigma[index], mu, bias)(g_w, g_b)
 
 
 def newton_system(rows: AnyRows, index, s, mu, bias: Bias) -> Callable:
@@ -40,7 +29,7 @@ def newton_system(rows: AnyRows, index, s, mu, bias: Bias) -> Callable:
 
 
 def through_columns(G, h, s, bias: Bias) -> Callable:
-    """Factor I + G − h hᵀ/S, where S is the bias's own curvature."""
+    """Factor I + G − h hᵀ/S, where S is the bias's own curvature; several g are columns."""
     H, S = G, float(s.sum())
     np.einsum("ii->i", H)[:] += 1.0  # a view of the diagonal
     if bias:
@@ -49,9 +38,9 @@ def through_columns(G, h, s, bias: Bias) -> Callable:
 
     def direction(g_w, g_b):
         if not bias:
-            return solve(-g_w), 0.0
-        dw = solve(-g_w + h * (g_b / S))
-        return dw, -(g_b + float(h @ dw)) / S
+            return solve(-g_w), 0.0 * g_b
+        dw = solve(-g_w + np.multiply.outer(h, g_b / S))
+        return dw, -(g_b + h @ dw) / S
 
     return direction
 

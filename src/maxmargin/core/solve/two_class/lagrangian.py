@@ -25,7 +25,7 @@ from ...rule import rule
 from ..contract import Monitor
 from ..semismooth import PiecewiseQuadratic, Terms, exact_step, slope_along
 from ..semismooth import minimise as newton_steps
-from .direction import newton_direction
+from .changing_system import ChangingSystem
 
 MAX_INNER_STEPS = 100
 MAX_OUTER_STEPS = 40
@@ -90,6 +90,7 @@ class _SmoothedHinge(PiecewiseQuadratic):
         n = len(block.y)
         self.a_hat, self.free = np.empty(n), np.empty(n, dtype=np.int64)
         self.used, self.v = np.zeros(n), block.v0
+        self.system = ChangingSystem(block.rows, sigma, block.mu, block.bias)
 
     def look(self) -> tuple[Terms, np.ndarray]:
         block, state = self.block, self.state
@@ -110,20 +111,25 @@ class _SmoothedHinge(PiecewiseQuadratic):
         return Terms(complementarity, stationarity, primal, norm), self.J
 
     def aim(self) -> None:
+        self._aim()
+        along = self.dz[self.J]
+        curvature = float(self.dw @ self.dw) + float((self.sigma[self.J] * along) @ along)
+        if self.system.lost_digits(self._slope, curvature):
+            self._aim()
+
+    def _aim(self) -> None:
         block = self.block
-        self.dw, self.db = newton_direction(
-            block.rows, self.J, self.sigma, block.mu, block.bias, (self.g_w, self.g_b)
-        )
+        self.dw, self.db = self.system.direction(self.J, self.g_w, self.g_b)
         dm = scores(block.rows, self.dw) + (self.db - float(block.mu @ self.dw))
         self.dz = -block.y * dm
+        self._slope = float(self.g_w @ self.dw) + self.g_b * self.db
 
     def step_length(self) -> float:
         block, state, dw, db = self.block, self.state, self.dw, self.db
         slope0 = float(state.w @ dw - block.v0 @ dw) - block.r0 * db
         curvature0 = float(dw @ dw)
-        start = float(self.g_w @ dw) + self.g_b * db
         line = HingeLine(state.z, self.dz, state.a, self.sigma, block.cap)
-        return exact_step(line, start, slope0, curvature0)
+        return exact_step(line, self._slope, slope0, curvature0)
 
     def move(self, t: float) -> None:
         state = self.state
