@@ -14,7 +14,7 @@ from .gram import add_dense, column_gram
 from .rows import AnyRows, DenseRows
 
 # Products that are worth a copy of G: below, all of them take a few milliseconds.
-MIN_KEPT_PRODUCTS = 1 << 27
+MIN_KEPT_PRODUCTS = 1 << 22
 # Rows that change, as a share of those there are, up to which they are added and taken away.
 MAX_CHANGED_SHARE = 0.5
 # A diagonal that has shrunk to this share of what it was has lost so many digits to rounding.
@@ -49,6 +49,7 @@ class ChangingGram:
 
     def _changed(self, new: np.ndarray, old: np.ndarray) -> bool:
         """Whether rows could be added and taken away with digits left."""
+        assert isinstance(self.rows, DenseRows)  # ``keeps``
         for index, times in ((new, 1.0), (old, -1.0)):
             s = self.s[index]
             add_dense(self.rows, index, s, self.mu, self._G, self._h, times)

@@ -15,11 +15,8 @@ from ...problem.problem import Bias
 from ...rows.changing_gram import ChangingGram
 from ...rows.gram import weighted_rows
 from ...rows.rows import AnyRows
-from .direction import newton_system, through_columns
+from .direction import BIAS_CURVATURE_SHARE, newton_system, through_columns
 
-# Curvature lent to a free bias while no row has any, relative to one row's: the step is
-# then far too long, and the exact line search cuts it to size.
-BIAS_CURVATURE_SHARE = 1e-2
 # Columns of W per column of the data until the system is factored anew, which then costs as much.
 CHANGED_ROWS_PER_COLUMN = 0.125
 # With fewer rows than this per column a system of the rows themselves, anew each time, is quicker.
@@ -67,6 +64,7 @@ class _Factored:
     def __init__(self, index: np.ndarray, solve, bias: Bias):
         self.index, self.solve, self.bias = index, solve, bias
         self.place: dict[int, int] = {}
+        self.U, self.e, self.W, self.v = (np.empty(0),) * 4
         self.used = False  # whether the last direction needed W
 
     def direction(self, gram: ChangingGram, index: np.ndarray, g_w, g_b) -> tuple | None:

@@ -16,6 +16,9 @@ from ...problem.problem import Bias
 from ...rows.gram import column_gram, weighted_rows
 from ...rows.rows import AnyRows, shape
 
+# Curvature lent to a free bias while no row has any, relative to one row's: the step is
+# then far too long, and the exact line search cuts it to size.
+BIAS_CURVATURE_SHARE = 1e-2
 # The first shift tried where rounding defeats a factorisation, of a diagonal of ones.
 FIRST_SHIFT = {np.dtype(np.float64): 1e-14, np.dtype(np.float32): 1e-6}
 

@@ -63,9 +63,10 @@ HARD_STIFFNESS = 250.0**2
 MIN_WIDE_COLUMNS, MAX_WIDE_STIFFNESS = 500, 12.0
 INTERIOR_COLUMNS = 3000
 # Columns from which, and rows per column up to which, ten to twenty systems of all dense rows are
-# cheaper than Newton's fifty to a hundred and fifty of a few: 4,000 × 400 to 1e-6 takes 0.3 to 0.6
-# of the time, 6,000 × 250 as long, 9,600 × 400 to 1e-3 twice.
-MIN_INTERIOR_COLUMNS, INTERIOR_ROWS_PER_COLUMN = 250, 12
+# cheaper than Newton's fifty to a hundred and fifty, which change little from step to step: twelve
+# made problems each (C from 0.003 to 10, to 1e-3 and 1e-6) take 0.7 of Newton's time at 3,000 × 600
+# and 2,000 × 300, as long at 4,000 × 400, 1.1 at 6,000 × 500, and twice at 20,000 × 2,000.
+MIN_INTERIOR_COLUMNS, INTERIOR_ROWS_PER_COLUMN = 250, 8
 
 
 def choose(problem: Problem) -> tuple[str, str]:
