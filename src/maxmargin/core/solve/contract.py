@@ -100,6 +100,7 @@ class Monitor:
     ``estimate``: the share of what the weights gain over none at which an error that is only
     estimated ends a search, without proof; 0 asks for the proof.
     ``enough``: a gap beyond ``tol`` with which more digits than float64 has are not tried.
+    ``path``: what a fit with another C has left for this one (``two_class/margin_path.py``).
     """
 
     tol: float = 1e-6
@@ -110,6 +111,7 @@ class Monitor:
     verbose: int = 0
     seed: int = 0
     solver: str = ""
+    path: Any = None
     history: list[Step] = field(default_factory=list)
     n_iter: int = 0
     began: float = field(default_factory=time.perf_counter)

@@ -176,6 +176,8 @@ class LinearSVM(
         """Fit to data that are validated, with class weights already in ``weight``."""
         with all_or_nothing(self):
             monitor = make_monitor(self)
+            if memory is not None and len(classes) == 2 and not self._bias_column:
+                monitor.path = memory.margins
             if np.isinf(positive("C", self.C, infinite=True)):
                 check_scale(X)
             one_of("multiclass", self.multiclass, MULTICLASS_FORMS)

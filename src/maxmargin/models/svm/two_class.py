@@ -32,10 +32,13 @@ def pose(model, X, codes, weight) -> Problem:
 def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
     one_of("solver", model.solver, ["auto", *SOLVERS])
     problem = pose(model, X, codes, weight)
-    start = _start(model, problem) if model.warm_start else None
+    start = _start(model, problem, X, monitor) if model.warm_start else None
     solution = solve(problem, monitor, model.solver, start)
     certificate = solution.certificate
     w, b, alpha = solution.point
+    if monitor.path is not None:
+        foreseeable = solution.solver == "newton" and boxed(problem.loss)
+        monitor.path.end(problem, solution.point, solution.scores if foreseeable else None)
     model.coef_ = w[None, :]
     keep(model, problem, alpha, solution.scores, b, float(w @ w))
     note(model, solution, certificate)
@@ -67,8 +70,12 @@ def dual_coef(model) -> np.ndarray:
     return (signs * model.alpha_[model.support_])[None, :]
 
 
-def _start(model, problem: Problem) -> Point | None:
-    """The present solution, if there is one for as many columns."""
+def _start(model, problem: Problem, X, monitor: Monitor) -> Point | None:
+    """What a path foresees, or the present solution, if there is one for as many columns."""
+    if monitor.path is not None:
+        monitor.path.begin(X, problem)
+        if (ahead := monitor.path.start(problem)) is not None:
+            return ahead
     n, d = problem.shape
     if getattr(model, "coef_", np.empty((0, 0))).shape != (1, d):
         return None

@@ -28,7 +28,7 @@ class PathExtrapolation:
     def prepare(self, model, C: float) -> None:
         """Set C, and the solution from which the next fit starts."""
         model.C = C
-        if not self.past or model.solver_ == "descent":
+        if not self.past or model.solver_ == "descent" or self.memory.margins.past:
             return
         (C0, old), (C1, new) = self.past[0], self.past[-1]
         if any(old[name].shape != new[name].shape for name in new):

@@ -26,7 +26,8 @@ from ...core.problem.problem import Problem
 from ...core.rows.rows import Rows, as_rows, combine
 from ...core.solve.contract import Ending, Monitor, OutOfBudget, Point
 from ...core.solve.semismooth import Terms
-from ...core.solve.two_class.lagrangian import KAPPA_GROWTH, Goal, NearRows, State, augment
+from ...core.solve.two_class.blocks import NearRows, State
+from ...core.solve.two_class.lagrangian import KAPPA_GROWTH, Goal, augment
 from ...core.solve.two_class.newton import newton
 from ...core.solve.working_set import WorkingSet, search_in_rounds
 from .plane import HingeTask, Multipliers, StreamPlane

@@ -7,11 +7,12 @@ ended the gradient for the next C is known without a product with the data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
+from ..two_class.margin_path import MarginPath
 from .hessian_models import Kronecker
 
 # A step s, the gradient's change y along it, and 1/sᵀy.
@@ -64,8 +65,10 @@ class PathState:
     """Of a chain of fits to the same rows and labels, one C after another.
 
     It belongs to whoever leads the chain, not to a model, and holds no rows.
-    ``estimate``: see ``Monitor``; fits of the chain may end without proof.
+    ``estimate``: see ``Monitor``; fits of the chain may end without proof.  ``margins``: what two
+    classes leave for one another, of the hinge.
     """
 
     estimate: float = 0.0
     known: Known | None = None
+    margins: MarginPath = field(default_factory=MarginPath)

@@ -21,7 +21,8 @@ from ..contract import Ending, Monitor, OutOfBudget, Point, Proved, Solution
 from ..driver import conclude
 from ..semismooth import Terms
 from ..threads import one_blas_thread
-from .lagrangian import Goal, NearRows, State, augment
+from .blocks import NearRows, State
+from .lagrangian import Goal, augment
 from .rounds import near_margin
 from .vertex import vertex
 

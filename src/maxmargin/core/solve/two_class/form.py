@@ -135,7 +135,10 @@ class TwoClassForm(Form):
             start = start._replace(b=0.0)
         if problem.hard:
             return TwoClassMargin(problem, monitor, SOLVERS[name]).solve(start)
-        return SOLVERS[name](problem, monitor, start)
+        point, ending = SOLVERS[name](problem, monitor, start)
+        if monitor.path is None or (f := monitor.path.known_scores(point.w)) is None:
+            return point, ending
+        return finish(problem, point, monitor.tol, f), ending
 
     def fall_backs(self, problem: Problem, name: str) -> tuple[str, ...]:
         if is_extreme(problem):
@@ -155,8 +158,11 @@ def solve(
 ) -> Solution:
     """Solve two classes; of rows that are there many times, each once."""
     problem = with_zeros_left_out(problem) if solver == "auto" else problem
-    repeats = find_repeats(problem) if solver == "auto" else None
+    known = monitor.path is not None and monitor.path.distinct
+    repeats = find_repeats(problem) if solver == "auto" and not known else None
     if repeats is None:
+        if monitor.path is not None:
+            monitor.path.distinct = True
         return solved(TWO_CLASS, problem, monitor, solver, start, _prove)
     small = solve(repeats.problem, monitor, "auto", start and repeats.shrink(start))
     best = finish(problem, repeats.expand(small.point), monitor.tol)
@@ -171,10 +177,11 @@ def _prove(problem: Problem, w, b: float, alpha, tol: float) -> Proved:
     return Proved(Point(w, b, alpha), certify(problem, w, b, alpha, f, tol), f)
 
 
-def finish(problem: Problem, point: Point, tol: float) -> Proved:
-    """Feasible multipliers, the best bias, Xw, and the certificate."""
+def finish(problem: Problem, point: Point, tol: float, f=None) -> Proved:
+    """Feasible multipliers, the best bias, Xw, and the certificate; ``f``: Xw of one who has just
+    computed it."""
     w, b, alpha = point
-    f = scores(problem.rows, w)
+    f = scores(problem.rows, w) if f is None else f
     if not (np.isfinite(b) and np.isfinite(f).all()):  # overflow: the origin is better
         w, b, f = np.zeros_like(w), 0.0, np.zeros_like(f)
     if not np.isfinite(alpha).all():

@@ -13,23 +13,26 @@ function is the squared hinge itself, and one step solves it.  [Yan & Li 2019; Y
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from ...problem.problem import Bias
-from ...rows.rows import AnyRows, combine, scores
+from ...rows.rows import combine, scores
 from ...rule import rule
 from ..contract import Monitor
 from ..semismooth import PiecewiseQuadratic, Terms, exact_step, slope_along
 from ..semismooth import minimise as newton_steps
+from .blocks import NearRows, State
 from .changing_system import ChangingSystem
+from .compact import CompactRows, is_compact
 
 MAX_INNER_STEPS = 100
 MAX_OUTER_STEPS = 40
 KAPPA_GROWTH = 10.0
+# An outer step has been solved well enough when what lacks of stationarity is this share of what
+# lacks of complementarity, which only the next one mends.
+PRECISE_SHARE = 0.05
 
 
 class CentredPoint(NamedTuple):
@@ -38,29 +41,6 @@ class CentredPoint(NamedTuple):
     mu: np.ndarray
     w: np.ndarray
     b: float
-
-
-@dataclass
-class NearRows:
-    """Rows to minimise over, and the constant pull of the rows frozen outside."""
-
-    rows: AnyRows
-    y: np.ndarray
-    cap: np.ndarray
-    mu: np.ndarray
-    bias: Bias
-    v0: np.ndarray
-    r0: float = 0.0
-
-
-@dataclass
-class State:
-    """Where the minimisation stands; ``z`` always belongs to (w, b)."""
-
-    w: np.ndarray
-    b: float
-    a: np.ndarray
-    z: np.ndarray
 
 
 def block_slack(block: NearRows, w, b) -> np.ndarray:
@@ -139,11 +119,15 @@ class _SmoothedHinge(PiecewiseQuadratic):
 
 
 class Goal(NamedTuple):
-    """When to stop: at terms that are ``done``, to about ``tol``; below ``floor`` give up."""
+    """When to stop: at terms that are ``done``, to about ``tol``; below ``floor`` give up.
+
+    ``smoothing``: the κ of single Newton steps at first, with all multipliers half their cap.
+    """
 
     tol: float
     done: Callable[[Terms], bool]
     floor: float = -np.inf
+    smoothing: tuple[float, ...] = ()
 
 
 def augment(
@@ -151,17 +135,35 @@ def augment(
 ) -> tuple[bool, float]:
     """Outer steps with σ = κ c, κ growing, until the goal; whether so, and the last κ."""
     small, floor = goal.tol * 0.1, goal.floor
+    if goal.smoothing:
+        state.a = 0.5 * block.cap
+    compact = CompactRows(block, state) if is_compact(block) else None
+    for smoothing in goal.smoothing:
+        if compact is None:
+            newton_steps(_SmoothedHinge(block, state, smoothing * block.cap), monitor, _never, 1)
+        else:
+            compact.step(smoothing * block.cap, monitor)
 
     def enough(t: Terms) -> bool:
-        precise = t.stationarity <= max(0.05 * t.complementarity, small * abs(t.primal))
+        precise = t.stationarity <= max(PRECISE_SHARE * t.complementarity, small * abs(t.primal))
         return precise or t.primal < floor
 
+    def outer(kappa: float) -> tuple[Terms, bool]:
+        if compact is None:
+            return minimise(block, state, kappa * block.cap, monitor, enough)
+        return compact.minimise(kappa * block.cap, monitor, PRECISE_SHARE, floor)
+
     for _ in range(MAX_OUTER_STEPS):
-        terms, finished = minimise(block, state, kappa * block.cap, monitor, enough)
+        terms, finished = outer(kappa)
         if terms.primal < floor or (finished and goal.done(terms)):
             return terms.primal >= floor, kappa
         kappa = kappa * KAPPA_GROWTH if finished else kappa / KAPPA_GROWTH**1.5
     return False, kappa
+
+
+def _never(terms: Terms) -> bool:
+    """Of a step that is taken whatever the gap is."""
+    return False
 
 
 @njit(cache=True, nogil=True)

@@ -18,8 +18,9 @@ from ...problem.problem import Problem
 from ...rows.rows import SparseRows, combine, take
 from ..contract import Best, Ending, Monitor, Point, ended, serves
 from ..semismooth import Terms
+from .blocks import NearRows, State
 from .descent import descent
-from .lagrangian import CentredPoint, Goal, NearRows, State, augment, block_slack, minimise
+from .lagrangian import CentredPoint, Goal, augment, block_slack, minimise
 from .rounds import solve_in_rounds
 
 # Rows that are solved at once rather than in rounds.
@@ -38,10 +39,19 @@ START_EPOCHS = 12
 @serves(Hinge, SquaredHinge)
 def newton(problem: Problem, monitor: Monitor, start: Point | None = None) -> tuple[Point, Ending]:
     """Solve ``problem``; the multipliers returned are not yet repaired."""
-    mu = _means(problem)
+    mu = _known_means(problem, monitor)
     best = Best(problem)
     ending = ended(lambda: _solve(problem, mu, monitor, start, best))
     return Point(best.w, best.b - float(mu @ best.w), best.alpha), ending
+
+
+def _known_means(problem: Problem, monitor: Monitor) -> np.ndarray:
+    """The same for every C of a path."""
+    if monitor.path is None:
+        return _means(problem)
+    if monitor.path.mu is None:
+        monitor.path.mu = _means(problem)
+    return monitor.path.mu
 
 
 def _means(problem: Problem) -> np.ndarray:

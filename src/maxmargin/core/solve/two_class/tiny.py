@@ -79,7 +79,7 @@ def _solve(Z, y, c, D, squared, enough):
     """
     n, width = Z.shape
     columns = np.ascontiguousarray(Z.T)
-    w, z = np.zeros(width), np.ones(n)
+    w, z, pull = np.zeros(width), np.ones(n), np.zeros(width)
     a, a_hat, free = np.zeros(n), np.zeros(n), np.empty(n, dtype=np.int64)
     sigma = (2.0 if squared else 0.5) * c
     cap = np.where(c > 0.0, np.inf, c) if squared else c
@@ -88,7 +88,9 @@ def _solve(Z, y, c, D, squared, enough):
     precision = 1e-4
     growth_of_sigma = ROUGH_KAPPA_GROWTH if enough > IMPROVEMENT_ROUNDING else KAPPA_GROWTH
     for _ in range(MAX_OUTER_STEPS):
-        steps += _minimise(Z, columns, y, a, sigma, cap, D, precision, w, z, a_hat, free)
+        goal = (precision, 0.0, -np.inf, MAX_INNER_STEPS)
+        taken, _ = minimise(Z, columns, y, a, sigma, cap, D, pull, goal, w, z, a_hat, free)
+        steps += taken
         if not squared:
             a[:] = a_hat
         primal, dual = _bounds(Z, y, c, D, squared, w, z, a_hat)
@@ -117,16 +119,22 @@ def _solve(Z, y, c, D, squared, enough):
 
 @plain_at_first
 @njit(cache=True, nogil=True)
-def _minimise(Z, columns, y, a, sigma, cap, D, precision, w, z, a_hat, free):
-    """Newton steps with exact line search until the gradient is small against w̃."""
+def minimise(Z, columns, y, a, sigma, cap, D, pull, goal, w, z, a_hat, free):
+    """Newton steps with exact line search on what the outer steps smooth, less pull·w̃.
+
+    ``goal``: the gradient is to be small against w̃, or what it may cost against the
+    complementarity; an objective below which there is nothing to be found; and how many steps at
+    most.  Returns how many, and whether it ended before; ``a_hat`` then belongs to w̃.
+    """
     n, width = Z.shape
+    precision, share, floor, most = goal
     g, step, dz = np.empty(width), np.empty(width), np.empty(n)
     H = np.empty((width, width))
     whole, piece = False, -1  # whether the last step was a full one, and on which piece
-    for taken in range(MAX_INNER_STEPS):
+    for taken in range(most):
         count, mark = 0, 0
         for j in range(width):
-            g[j] = D[j] * w[j]
+            g[j] = D[j] * w[j] - pull[j]
         for i in range(n):
             t = a[i] + sigma[i] * z[i]
             if t <= 0.0:
@@ -147,27 +155,56 @@ def _minimise(Z, columns, y, a, sigma, cap, D, precision, w, z, a_hat, free):
             size += D[j] * w[j] * w[j]
             slope += g[j] * g[j]
         if slope <= precision * precision * size and (taken > 0 or size > 0.0):
-            return taken
+            return taken, True
         if whole and mark == piece:  # a full Newton step on a quadratic: only rounding is left
-            return taken
+            return taken, True
+        if share > 0.0:
+            loss, complementarity = _open(z, a_hat, cap)
+            cost, value = _cost(D, g, w, pull)
+            if cost <= share * complementarity or value + loss < floor:
+                return taken, True
         piece = mark
         # Its size in the array, for a number that begins as 0 has the kernel compiled twice.
         _newton_step(Z, sigma, free[:count], D, g, H, step)
         quad1, quad2 = 0.0, 0.0
         for j in range(width):
-            quad1 += D[j] * w[j] * step[j]
+            quad1 += (D[j] * w[j] - pull[j]) * step[j]
             quad2 += D[j] * step[j] * step[j]
         _signed_scores(columns, y, step, dz)
         t = _line_search(z, dz, a, sigma, cap, quad1, quad2)
         if t == 0.0:
-            return taken
+            return taken, False
         whole = abs(t - 1.0) < 1e-6
         for j in range(width):
             w[j] += t * step[j]
         _signed_scores(columns, y, w, z)  # afresh, so that z is always exactly that of w̃
         for i in range(n):
             z[i] += 1.0
-    return MAX_INNER_STEPS
+    return most, False
+
+
+@plain_at_first
+@njit(cache=True, nogil=True)
+def _cost(D, g, w, pull):
+    """What a gradient may cost the dual: ½‖g_w‖², and of a bias as much as it may still move; and
+    the objective's value without losses."""
+    cost, value = 0.0, 0.0
+    for j in range(g.shape[0]):
+        cost += 0.5 * g[j] * g[j] if D[j] > 0.0 else abs(g[j]) * (abs(w[j]) + 1.0)
+        value += (0.5 * D[j] * w[j] - pull[j]) * w[j]
+    return cost, value
+
+
+@plain_at_first
+@njit(cache=True, nogil=True)
+def _open(z, a, cap):
+    """Σ cap z₊, and by how much Σ az is less: how far both are from complementary."""
+    loss, total = 0.0, 0.0
+    for i in range(z.shape[0]):
+        hinge = cap[i] * max(0.0, z[i])
+        loss += hinge
+        total += hinge - a[i] * z[i]
+    return loss, total
 
 
 @plain_at_first
@@ -218,16 +255,16 @@ def _newton_step(Z, sigma, free, D, g, H, step):
         for k in range(j + 1):
             H[j, k] *= step[j] * step[k]
         H[j, j] = max(H[j, j], 1.0) + 1e-14
-    for j in range(width):  # H = L Lᵀ
-        for k in range(j + 1):
-            t = H[j, k]
-            for l in range(k):
-                t -= H[j, l] * H[k, l]
-            if k < j:
-                H[j, k] = t / H[k, k]
-            else:
-                H[j, j] = np.sqrt(t) if t > 1e-15 else 1e8  # no curvature left: stay put
     scaled = np.empty(width)
+    for l in range(width):  # H = L Lᵀ, column by column: what is left changes side by side
+        H[l, l] = np.sqrt(H[l, l]) if H[l, l] > 1e-15 else 1e8  # no curvature left: stay put
+        for j in range(l + 1, width):
+            H[j, l] /= H[l, l]
+            scaled[j] = H[j, l]
+        for j in range(l + 1, width):
+            t = H[j, l]
+            for k in range(l + 1, j + 1):
+                H[j, k] -= t * scaled[k]
     for j in range(width):
         t = -g[j] * step[j]
         for l in range(j):

@@ -18,7 +18,8 @@ import numpy as np
 from ....core.problem.problem import Problem
 from ....core.rows.rows import combine, scores, take
 from ....core.solve.contract import Monitor
-from ....core.solve.two_class.lagrangian import CentredPoint, Goal, NearRows, State, augment
+from ....core.solve.two_class.blocks import NearRows, State
+from ....core.solve.two_class.lagrangian import CentredPoint, Goal, augment
 from ...parts import Parts
 from ..tasks import ask, ask_total
 from .sample import Chosen, most_values, stack
