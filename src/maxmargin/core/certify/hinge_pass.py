@@ -33,26 +33,27 @@ FEW_ROWS = 16
 
 
 class HingeProof(NamedTuple):
-    """A certificate, the slacks z it was drawn from, and w_α."""
+    """A certificate and what was seen of the data: the slacks z, w_α and who has a multiplier."""
 
     certificate: Certificate
     z: np.ndarray
     w_alpha: np.ndarray
+    support: np.ndarray
 
 
 def prove_hinge(
     problem: Problem, w: np.ndarray, b: float, alpha: np.ndarray, tol: float
 ) -> HingeProof:
     """The certificate of (w, b, α), recomputed from the data; a finite C."""
+    support = np.flatnonzero(alpha != 0.0)
     if not by_rows(problem.rows):
-        return _pass_by_pass(problem, w, b, alpha, tol)
+        return _pass_by_pass(problem, w, b, alpha, support, tol)
     n, d = problem.shape
     size = min(MAX_BLOCK_ROWS, max(MIN_BLOCK_ROWS, BLOCK_VALUES // max(1, d)))
     z, w_alpha = np.empty(n), np.zeros(d)
     regular, loss, mass, r, price, kkt, closest, farthest, blurred, off, longest, norms = _sums(
-        problem.rows, problem.y, problem.c, alpha, np.flatnonzero(alpha != 0.0), w, b, size, z,
-        w_alpha,
-    )  # fmt: skip
+        problem.rows, problem.y, problem.c, alpha, support, w, b, size, z, w_alpha
+    )
     # Sums of a block are in any order, those of blocks in twice the digits.
     shared = SPARE * (gamma(size + 4) + 8.0 * (n * UNIT) ** 2)
     rounding = Rounding(
@@ -67,14 +68,14 @@ def prove_hinge(
     tally = Tally(n, loss, -mass, mass, r, w_alpha, kkt, 0.0, closest, np.array(price), rounding)
     proof = conclude(tally, norms, b, problem.bias, problem.summary())
     if not regular or not np.isfinite(longest) or proof.blurred(tol):
-        return _pass_by_pass(problem, w, b, alpha, tol)
-    return HingeProof(proof, z, w_alpha)
+        return _pass_by_pass(problem, w, b, alpha, support, tol)
+    return HingeProof(proof, z, w_alpha, support)
 
 
-def _pass_by_pass(problem: Problem, w, b: float, alpha, tol: float) -> HingeProof:
+def _pass_by_pass(problem: Problem, w, b: float, alpha, support, tol: float) -> HingeProof:
     seen = see(problem.rows, w, alpha * problem.y)
     z = 1.0 - problem.y * (seen.f + b)
-    return HingeProof(certify(problem, w, b, alpha, seen, tol), z, seen.w)
+    return HingeProof(certify(problem, w, b, alpha, seen, tol), z, seen.w, support)
 
 
 @verb

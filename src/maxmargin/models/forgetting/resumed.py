@@ -62,7 +62,7 @@ def at_once(model: Any, posed: KnownData, gone: np.ndarray) -> Any | None:
     old = model.plain() if hasattr(model, "plain") else model
     if len(posed.codes) != len(old._z) or not _serves(old, posed, gone):
         return None
-    start = Front(_optimum(old, posed), old._z)
+    start = Front(_optimum(old, posed), old._z, gone[:0])
     problem = _without(posed.problem, gone)
 
     def known(here: Front) -> bool:
@@ -121,13 +121,13 @@ def _same_data(model, problem: Problem, before: Point, here: Front) -> bool:
     one, and costs, are not in it, but in the proof: of other data some row is on another side of
     its margin than its multiplier says.
     """
-    proof, claim, alpha = here.certificate, model.certificate_, before.alpha
-    assert proof is not None and here.w_alpha is not None
-    if not max(proof.kkt_violation.values()) <= MAX_ASTRAY:
+    proof, claim, alpha = here.proof, model.certificate_, before.alpha
+    assert proof is not None
+    if not max(proof.certificate.kkt_violation.values()) <= MAX_ASTRAY:
         return False
-    changed = np.flatnonzero(alpha != here.point.alpha)
-    step = (alpha[changed] - here.point.alpha[changed]) * problem.y[changed]
-    w = here.w_alpha + combine(take(problem.rows, changed), step)
+    moved = np.unique(here.moved)
+    step = (alpha[moved] - here.point.alpha[moved]) * problem.y[moved]
+    w = proof.w_alpha + combine(take(problem.rows, moved), step)
     dual = float(alpha.sum()) - 0.5 * float(w @ w)
     off = SAME_OBJECTIVE_TOL * max(abs(dual), abs(claim.dual)) + 2.0 * claim.rounding
     return abs(dual - claim.dual) <= off
@@ -175,7 +175,7 @@ def _solve(problem: Problem, before: Point, f, gone, old) -> Solution | None:
     """The optimum of the others; None where it is not near."""
     monitor = make_monitor(old)
     if kink(problem.loss) == 1.0:  # the hinge
-        start = Front(before, 1.0 - problem.y * (f + before.b))
+        start = Front(before, 1.0 - problem.y * (f + before.b), gone[:0])
         return solve_changed(problem, start, gone, monitor)
     pulled = np.zeros(len(before.alpha))
     pulled[gone] = before.alpha[gone]
@@ -188,8 +188,8 @@ def _told(new, problem: Problem, solution: Solution, known: KnownData, gone) -> 
     w, b, alpha = solution.point
     new.coef_, new.intercept_ = w[None, :], np.array([b])
     if solution.slacks is not None:  # the hinge
-        z = solution.slacks
-        left = left_rows(problem, alpha, z, known.codes, gone, two_class.ON_MARGIN_SLACK)
+        seen = solution.slacks
+        left = left_rows(problem, alpha, seen, known.codes, gone, two_class.ON_MARGIN_SLACK)
         new.alpha_, new._z, new.slack_, new._codes, new.support_, kinds = left
         new.support_kind_ = two_class.KINDS.take(kinds)
         length = float(np.sqrt(w @ w))

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...certify.certificate import Certificate
-from ...certify.hinge_pass import prove_hinge
+from ...certify.hinge_pass import HingeProof, prove_hinge
 from ...problem.problem import Problem
 from ...rows.rows import combine, take
 from ..contract import Ending, Monitor, OutOfBudget, Point, Proved, Solution
@@ -26,6 +25,7 @@ from ..driver import conclude
 from ..semismooth import Terms
 from ..threads import one_blas_thread
 from .lagrangian import Goal, NearRows, State, augment, block_slack
+from .left_rows import Seen
 from .rounds import nearest
 from .vertex import vertex
 
@@ -49,19 +49,21 @@ CHANGED_COSTS_REASON = "the rows near their margin, from the optimum before"
 
 
 class Front(NamedTuple):
-    """A point, and the slacks that its rows have, or had to six digits; its proof."""
+    """A point, and the slacks that its rows have, or had to six digits; its proof, and the rows
+    whose multipliers are no longer those of the start."""
 
     point: Point
     z: np.ndarray
-    certificate: Certificate | None = None
-    w_alpha: np.ndarray | None = None
+    moved: np.ndarray
+    proof: HingeProof | None = None
 
 
 def solve_changed(
     problem: Problem, start: Front, changed: np.ndarray, monitor: Monitor,
     known: Callable[[Front], bool] = lambda here: True,
 ) -> Solution | None:  # fmt: skip
-    """The optimum of ``problem`` from that of other costs of the rows ``changed``; with its slacks.
+    """The optimum of ``problem`` from that of other costs of the rows ``changed``; as slacks what
+    was seen of its rows.
 
     ``known`` may refuse what the proof saw.  None then, and where the rows near their margin do
     not suffice: then it is another problem altogether.
@@ -79,11 +81,11 @@ def solve_changed(
                 return None
             if found is None or not known(found):
                 return None
-            here, proof = found, found.certificate
+            here, proof = found, found.proof
             assert proof is not None
-            monitor.record(proof.primal, proof.dual)
-            if proof.holds(monitor.tol):
-                proved = Proved(here.point, proof, None, here.z)
+            monitor.record(proof.certificate.primal, proof.certificate.dual)
+            if proof.certificate.holds(monitor.tol):
+                proved = Proved(here.point, proof.certificate, None, Seen(proof.z, proof.support))
                 return conclude(proved, Ending.REACHED, "newton", CHANGED_COSTS_REASON, monitor)
             size *= ROUND_GROWTH
     return None
@@ -125,14 +127,9 @@ def _round(problem: Problem, here: Front, away, size: int, monitor: Monitor) -> 
     a = vertex(Problem(rows, signs, block.cap, problem.loss, problem.bias), a)
     pull = v0 + combine(rows, a * signs) - float(a @ signs) * mu
     frozen[near] = a
-    return _proved(problem, Point(pull, state.b - float(mu @ state.w), frozen), monitor.tol)
-
-
-def _proved(problem: Problem, point: Point, tol: float) -> Front:
-    w, b, alpha = point
-    b = b if problem.bias else 0.0
-    proof, z, w_alpha = prove_hinge(problem, w, b, alpha, tol)
-    return Front(Point(w, b, alpha), z, proof, w_alpha)
+    b = state.b - float(mu @ state.w) if problem.bias else 0.0
+    proof = prove_hinge(problem, pull, b, frozen, monitor.tol)
+    return Front(Point(pull, b, frozen), proof.z, np.concatenate([here.moved, near, moved]), proof)
 
 
 def _holds(problem: Problem, near, pull: float) -> bool:
