@@ -61,15 +61,18 @@ def test_it_says_what_pass_after_pass_says(storage, n, d):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_its_bounds_hold_in_exact_arithmetic(seed):
-    problem, w, b, alpha = posed(60, 4, seed, bias=Bias.NONE)
+    problem, w, _, alpha = posed(60, 4, seed, bias=Bias.NONE)
     proof = prove_hinge(problem, w, 0.0, alpha, 1e-6).certificate
     X, y = [[Fraction(v) for v in row] for row in problem.rows.X], problem.y
     exact = [Fraction(v) for v in w]
     half, one = Fraction(1, 2), Fraction(1)
-    slack = [one - int(s) * sum(map(Fraction.__mul__, row, exact)) for row, s in zip(X, y)]
+    slack = [
+        one - int(s) * sum(map(Fraction.__mul__, row, exact)) for row, s in zip(X, y, strict=True)
+    ]
     primal = half * sum(v * v for v in exact)
-    primal += sum(Fraction(c) * max(Fraction(0), z) for c, z in zip(problem.c, slack))
-    pull = [sum(Fraction(a) * int(s) * row[j] for a, s, row in zip(alpha, y, X)) for j in range(4)]
+    primal += sum(Fraction(c) * max(Fraction(0), z) for c, z in zip(problem.c, slack, strict=True))
+    signed = [Fraction(a) * int(s) for a, s in zip(alpha, y, strict=True)]
+    pull = [sum(a * row[j] for a, row in zip(signed, X, strict=True)) for j in range(4)]
     dual = sum(map(Fraction, alpha)) - half * sum(v * v for v in pull)
     assert dual >= Fraction(proof.dual)
     assert primal <= Fraction(proof.primal)

@@ -182,7 +182,7 @@ def _block(z, y, c, alpha, b, off):
         a, cost, sign = alpha[i], c[i], y[i]
         slack = 1.0 - sign * (z[i] + b)
         z[i] = slack
-        odd += 0 if (0.0 <= a) & (a <= cost) else 1
+        odd += 0 if (a >= 0.0) & (a <= cost) else 1
         loss += cost * max(0.0, slack)
         mass += a
         r += a * sign
@@ -195,7 +195,7 @@ def _block(z, y, c, alpha, b, off):
         there = slack if cost > 0.0 else 0.0
         idle = max(idle, there if a <= 0.0 else 0.0)
         capped = max(capped, -there if a >= cost else 0.0)
-        bent = max(bent, abs(there) if (0.0 < a) & (a < cost) else 0.0)
+        bent = max(bent, abs(there) if (a > 0.0) & (a < cost) else 0.0)
         most = max(most, slack if cost > 0.0 else -np.inf)
         size = max(size, abs(there))
     return (

@@ -22,8 +22,8 @@ from ...core.certify.certificate import Certificate
 from ...core.certify.two_class import from_margins
 from ...core.problem.losses import kink
 from ...core.problem.problem import Problem, two_class_summary
-from ...core.solve.contract import Point, Solution
 from ...core.rows.rows import combine, take
+from ...core.solve.contract import Point, Solution
 from ...core.solve.two_class.changed_costs import Front, solve_changed
 from ...core.solve.two_class.changed_smooth import solve_smooth_changed
 from ...core.solve.two_class.left_rows import left_rows
@@ -175,8 +175,8 @@ def _solve(problem: Problem, before: Point, f, gone, old) -> Solution | None:
     """The optimum of the others; None where it is not near."""
     monitor = make_monitor(old)
     if kink(problem.loss) == 1.0:  # the hinge
-        start = Front(before, 1.0 - problem.y * (f + before.b), gone[:0])
-        return solve_changed(problem, start, gone, monitor)
+        front = Front(before, 1.0 - problem.y * (f + before.b), gone[:0])
+        return solve_changed(problem, front, gone, monitor)
     pulled = np.zeros(len(before.alpha))
     pulled[gone] = before.alpha[gone]
     start = before._replace(alpha=pulled)
@@ -189,8 +189,9 @@ def _told(new, problem: Problem, solution: Solution, known: KnownData, gone) -> 
     new.coef_, new.intercept_ = w[None, :], np.array([b])
     if solution.slacks is not None:  # the hinge
         seen = solution.slacks
-        left = left_rows(problem, alpha, seen, known.codes, gone, two_class.ON_MARGIN_SLACK)
-        new.alpha_, new._z, new.slack_, new._codes, new.support_, kinds = left
+        new.alpha_, new._z, new.slack_, new._codes, new.support_, kinds = left_rows(
+            problem, alpha, seen, known.codes, gone, two_class.ON_MARGIN_SLACK
+        )
         new.support_kind_ = two_class.KINDS.take(kinds)
         length = float(np.sqrt(w @ w))
         new.margin_ = 1.0 / length if length > 0.0 else np.inf
