@@ -139,6 +139,46 @@ def test_a_row_without_a_multiplier_leaves_the_machine_and_its_proof(many):
     np.testing.assert_allclose(less.dual_coef_ @ X[rest][less.support_], less.coef_, atol=1e-9)
 
 
+@pytest.mark.parametrize("count", [1, 90])
+def test_a_model_that_knows_no_slacks_forgets_alike(many, count):
+    """As one from a file: then a pass finds which rows are near."""
+    X, y, weight, model = many
+    gone = np.random.default_rng(count).choice(model.support_, count, replace=False)
+    from copy import copy
+
+    loaded = copy(model)
+    del loaded._z
+    one, other = model.without(gone, X, y, weight), loaded.without(gone, X, y, weight)
+    np.testing.assert_allclose(one.coef_, other.coef_, atol=1e-6)
+    for name in ("alpha_", "slack_", "_codes", "margin_"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-5)
+    assert np.array_equal(one.support_, np.flatnonzero(one.alpha_))
+    rest = np.setdiff1d(np.arange(len(y)), gone)
+    here = (X[rest] @ one.coef_[0] + one.intercept_[0]) * np.where(one._codes == 1, 1.0, -1.0)
+    np.testing.assert_allclose(one.slack_, np.maximum(0.0, 1.0 - here), atol=1e-9)
+    capped = one.alpha_[one.support_] >= model.C * weight[rest][one.support_] * np.where(
+        y[rest][one.support_] == -1.0, 1.5, 1.0
+    )
+    assert np.array_equal(one.support_kind_ == "margin", ~capped | (one.slack_[one.support_] == 0))
+    again = one.without(0, X[rest], y[rest], weight[rest])  # it knows its own
+    assert again.certificate_.holds(1e-8)
+
+
+def test_other_data_are_refused_by_one_pass_too(many):
+    X, y, weight, model = many
+    row, idle = int(model.support_[3]), int(np.flatnonzero(model.alpha_ == 0)[4])
+    far = X.copy()
+    far[idle] -= 9.0 * y[idle] * model.coef_[0] / np.linalg.norm(model.coef_) ** 2
+    flipped, heavy = y.copy(), weight.copy()
+    flipped[idle] *= -1.0
+    heavy[model.support_[9]] *= 1.5
+    moved = X.copy()
+    moved[model.support_[9]] += 0.01
+    for data in ((far, y, weight), (X, flipped, weight), (X, y, heavy), (moved, y, weight)):
+        with pytest.raises(ValueError, match="not the data that the LinearSVM was fitted to"):
+            model.without(row, *data)
+
+
 def test_what_is_not_near_is_fitted(many, monkeypatch):
     from maxmargin.core.solve.two_class import changed_costs
 

@@ -28,6 +28,14 @@ def label_codes(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.unique(y, return_inverse=True)
 
 
+def two_codes(y: np.ndarray, classes: np.ndarray) -> np.ndarray | None:
+    """Where numbers are the second of two known ones; None where that is not all they are."""
+    if len(classes) != 2 or y.dtype != classes.dtype or y.dtype.kind not in "biuf":
+        return None
+    upper = y == classes[1]
+    return upper.astype(np.intp) if np.array_equal(upper, y != classes[0]) else None
+
+
 def _narrow(low: int, high: int) -> bool:
     """Whether a table of the numbers between them fits memory, and they fit 64 signed bits."""
     return high - low < MAX_LABEL_RANGE and high < 2**63

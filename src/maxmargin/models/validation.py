@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d, validat
 
 from ..core.rows.rows import as_rows, repeats
 from .device.tensors import refuse_tensors
-from .labels import label_codes
+from .labels import label_codes, two_codes
 
 FLOAT_DTYPES = [np.float64, np.float32]
 # Kinds of labels that are classes whatever they hold: whole numbers, truth values, words.
@@ -60,7 +60,9 @@ def check_rows(estimator, X, *, reset: bool, **other):
     ``other`` settings of scikit-learn's validation take the place of ours.
     """
     known = None if reset or "feature_names_in_" in vars(estimator) else estimator
-    if not other and _plain(X) and X.shape[1] == getattr(known, "n_features_in_", -1):
+    unasked = other == {"ensure_all_finite": False}
+    plain = _plain_table(X) if unasked else not other and _plain(X)
+    if plain and X.shape[1] == getattr(known, "n_features_in_", -1):
         return canonical(X)
     refuse_masked(X=X)
     refuse_tensors(type(estimator).__name__, X)
@@ -96,12 +98,16 @@ def check_classes(estimator, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _plain(X) -> bool:
     """Whether X is a matrix of finite floats: validation, a fifth of a small fit, would return it
     as it is.  What is not, or not surely, goes through validation, which knows what to say."""
-    if type(X) is not np.ndarray or X.ndim != 2 or X.size == 0 or X.dtype not in FLOAT_DTYPES:
+    if not _plain_table(X):
         return False
     if get_config()["assume_finite"]:
         return True
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(X.sum()))
+
+
+def _plain_table(X) -> bool:
+    return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in FLOAT_DTYPES
 
 
 def _plain_labels(y, rows: int) -> bool:
@@ -240,10 +246,19 @@ def check_alphas(alphas) -> np.ndarray:
 def check_known(estimator, X, y, sample_weight, **other):
     """X, codes and weights of data for a fitted classifier, whose classes they may use."""
     X = check_rows(estimator, X, reset=False, **other)
-    y = column_or_1d(y, warn=True)
+    if not (type(y) is np.ndarray and y.ndim == 1):
+        y = column_or_1d(y, warn=True)
     if len(y) != X.shape[0]:
         raise ValueError(f"There are {X.shape[0]} rows in X but {len(y)} labels in y.")
     classes = estimator.classes_
+    codes = two_codes(y, classes)
+    if codes is None:
+        codes = _known_codes(y, classes)
+    by_class = getattr(estimator, "class_weight", None)
+    return X, codes, check_weights(estimator, X, codes, classes, sample_weight, by_class)
+
+
+def _known_codes(y: np.ndarray, classes) -> np.ndarray:
     there, places = label_codes(y)
     unknown = np.setdiff1d(there, classes)
     if len(unknown):
@@ -251,9 +266,7 @@ def check_known(estimator, X, y, sample_weight, **other):
             f"There are labels the model does not know: {unknown[:5].tolist()}. "
             f"It was fitted on {classes.tolist()}."
         )
-    codes = places if len(there) == len(classes) else np.searchsorted(classes, there)[places]
-    by_class = getattr(estimator, "class_weight", None)
-    return X, codes, check_weights(estimator, X, codes, classes, sample_weight, by_class)
+    return places if len(there) == len(classes) else np.searchsorted(classes, there)[places]
 
 
 def count(name: str, value) -> int:

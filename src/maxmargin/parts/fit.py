@@ -50,7 +50,7 @@ from .solve.two_class.tasks import BinarySpec
 
 # What estimators in memory know of every training row, or of an earlier fit to them.
 OF_EVERY_ROW = (
-    "alpha_", "support_", "support_kind_", "slack_", "_codes",
+    "alpha_", "support_", "support_kind_", "slack_", "_z", "_codes",
     "_alpha_rows", "_alpha_values", "_alpha_machines",
 )  # fmt: skip
 OF_EARLIER_FITS = (*OF_EVERY_ROW, "trace_", "path_", "feature_names_in_", "calibration_")

@@ -13,29 +13,62 @@ import numpy as np
 from sklearn.base import clone
 
 from ...core.types import ArrayLike, MatrixLike
-from ..left_out.known_data import data_of_fit, rows_named, stacked
+from ..left_out.known_data import KnownData, data_of_fit, posed_again, rows_named, stacked
 from ..validation import check_known, check_sample_weight, check_weights
-from .resumed import resumed
+from .resumed import at_once, knows_its_slacks, resumed
 
 
 def without(model: Any, rows, X: MatrixLike, y: ArrayLike, sample_weight=None) -> Any:
     """A model of the same data without some rows."""
     _check_kind(model)
+    n = len(getattr(model, "_z", ()))
+    gone = rows_named(rows, n) if n else None
+    if gone is not None and knows_its_slacks(model, gone):
+        posed = posed_again(model, X, y, sample_weight)
+        _check_classes(model, posed, gone, sample_weight)
+        new = at_once(model, posed, gone)
+        if new is not None:
+            return _calibrated(new, posed, gone, sample_weight)
     known = data_of_fit(model, X, y, sample_weight)
-    X, codes = known.X, known.codes
-    gone = rows_named(rows, len(codes))
-    rest = np.ones(len(codes), dtype=bool)
+    gone = rows_named(rows, len(known.codes))
+    _check_classes(model, known, gone, sample_weight)
+    new = resumed(model, known, gone)
+    if new is not None:
+        return _calibrated(new, known, gone, sample_weight)
+    X, codes, weight, rest = _left(known, gone, sample_weight)
+    return _fitted(model, X, codes, weight, _multipliers(model, lambda alpha: alpha[rest]))
+
+
+def _check_classes(model, known: KnownData, gone, sample_weight) -> None:
+    """Some rows of every class stay that have a weight."""
+    weight, k = check_sample_weight(known.X, sample_weight), len(model.classes_)
+    if weight is None and k == 2:  # a third of the time of counting both
+        upper = int(np.count_nonzero(known.codes))
+        there = np.array([len(known.codes) - upper, upper])
+    else:
+        there = np.bincount(known.codes, None if weight is None else weight > 0, k)
+    there = there > np.bincount(known.codes[gone], None if weight is None else weight[gone] > 0, k)
+    if not there.all():
+        lost = model.classes_[~there][0]
+        raise ValueError(
+            f"Without these {len(gone)} rows there is no row of class {lost} with positive weight. "
+            "Leave the class out of the data altogether and fit anew."
+        )
+
+
+def _left(known: KnownData, gone, sample_weight) -> tuple:
+    """Rows, codes, weights and numbers of those that stay."""
+    rest = np.ones(len(known.codes), dtype=bool)
     rest[gone] = False
-    weight = check_sample_weight(X, sample_weight)
-    alive = rest if weight is None else rest & (weight > 0)
-    _check_classes(model, codes[alive], len(gone))
-    left = None if weight is None else weight[rest]
-    new = resumed(model, known, gone, rest)
-    if new is None:
-        start = _multipliers(model, lambda alpha: alpha[rest])
-        return _fitted(model, X[rest], codes[rest], left, start)
+    weight = check_sample_weight(known.X, sample_weight)
+    return known.X[rest], known.codes[rest], None if weight is None else weight[rest], rest
+
+
+def _calibrated(new, known: KnownData, gone, sample_weight) -> Any:
+    """With probabilities of the rows that stay, where they were asked for."""
     if getattr(new, "probability", False):
-        _calibrate(new, X[rest], codes[rest], left)
+        X, codes, weight, _ = _left(known, gone, sample_weight)
+        _calibrate(new, X, codes, weight)
     return new
 
 
@@ -71,16 +104,6 @@ def _check_kind(model: Any) -> None:
         raise ValueError(
             "kernel='precomputed' has no rows to leave out or to add: fit the Gram matrix of the "
             "changed data, with warm_start=True."
-        )
-
-
-def _check_classes(model, codes, count: int) -> None:
-    there = np.bincount(codes, minlength=len(model.classes_)) > 0
-    if not there.all():
-        lost = model.classes_[~there][0]
-        raise ValueError(
-            f"Without these {count} rows there is no row of class {lost} with positive weight. "
-            "Leave the class out of the data altogether and fit anew."
         )
 
 

@@ -62,10 +62,7 @@ def _by_scores(model, X, y, sample_weight) -> KnownData:
     But a product may leave out columns of weight zero.
     """
     w, b = model.coef_[0], float(model.intercept_[0])
-    unseen = not w.all()
-    X, codes, weight = check_known(model, X, y, sample_weight, ensure_all_finite=unseen)
-    _check_rows(model, len(codes))
-    problem = _posed(_plain(model), X, codes, weight)
+    X, codes, weight, problem, _ = posed_again(model, X, y, sample_weight, not w.all())
     with np.errstate(all="ignore"):
         f = quick_scores(problem.rows, w)
     if not np.isfinite(f).all():
@@ -73,6 +70,14 @@ def _by_scores(model, X, y, sample_weight) -> KnownData:
     losses = losses_of(problem, problem.y * (f + b))
     check_objective(model, 0.5 * float(w @ w) + float(losses.sum()))
     return KnownData(X, codes, weight, problem, f)
+
+
+def posed_again(model, X, y, sample_weight, ensure_all_finite: bool = False) -> KnownData:
+    """The problem of a linear machine of two classes, of data that may be those of its fit."""
+    finite = {"ensure_all_finite": ensure_all_finite}
+    X, codes, weight = check_known(model, X, y, sample_weight, **finite)
+    _check_rows(model, len(codes))
+    return KnownData(X, codes, weight, _posed(_plain(model), X, codes, weight))
 
 
 def _posed(model, X, codes, weight) -> Problem:

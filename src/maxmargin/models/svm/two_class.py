@@ -20,11 +20,12 @@ from ..validation import one_of
 
 # A slack below this is rounding: the point lies on its margin.
 ON_MARGIN_SLACK = 1e-7
+KINDS = np.array(["margin", "inside", "misclassified"])
 
 
 def pose(model, X, codes, weight) -> Problem:
     """The two-class problem of the model's parameters; class 1 is the positive side."""
-    y = np.where(codes == 1, 1.0, -1.0)
+    y = 2.0 * codes - 1.0
     loss = LOSSES[one_of("loss", model.loss, LOSSES)]
     return Problem(as_rows(X), y, costs(float(model.C), weight, len(y)), loss, model._bias())
 
@@ -40,20 +41,28 @@ def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
         foreseeable = solution.solver == "newton" and boxed(problem.loss)
         monitor.path.end(problem, solution.point, solution.scores if foreseeable else None)
     model.coef_ = w[None, :]
-    keep(model, problem, alpha, solution.scores, b, float(w @ w))
+    z = keep(model, problem, alpha, solution.scores, b, float(w @ w))
+    model._z = z.astype(np.float32)  # which rows are near, if some are to be forgotten
     note(model, solution, certificate)
     return solution.ending
 
 
-def keep(model, problem: Problem, alpha, f, b: float, norm: float) -> None:
+def keep(model, problem: Problem, alpha, f, b: float, norm: float) -> np.ndarray:
     """What two classes tell of a fit, of whatever kind: multipliers, slacks, support, margin.
 
-    f are the scores w·x without the bias, ``norm`` is ‖w‖².
+    f are the scores w·x without the bias, ``norm`` is ‖w‖².  Returns z = 1 − m of every row.
     """
-    margins = problem.y * (f + b)
     model.intercept_ = np.array([b])
+    z = 1.0 - problem.y * (f + b)
+    tell_rows(model, problem, alpha, z, norm)
+    return z
+
+
+def tell_rows(model, problem: Problem, alpha, z, norm: float) -> None:
+    """The same of z = 1 − m, which are below zero where a row has no slack."""
     model.alpha_ = alpha
-    model.slack_ = np.where(problem.c > 0, np.maximum(0.0, 1.0 - margins), 0.0)
+    model.slack_ = np.maximum(0.0, z)
+    model.slack_[problem.c <= 0.0] = 0.0
     model.support_ = np.flatnonzero(alpha > 0)
     model.support_kind_ = support_kinds(problem, alpha, model.slack_, model.support_)
     model.margin_ = 1.0 / float(np.sqrt(norm)) if norm > 0 else np.inf
@@ -91,14 +100,14 @@ def support_kinds(problem: Problem, alpha: np.ndarray, slack: np.ndarray, some) 
     which is zero there only up to the tolerance of the fit.
     """
     below = problem.hard or boxed(problem.loss)
-    return kinds_of(slack[some], below & (alpha[some] < problem.cap[some]))
+    return kinds_of(slack[some], below and alpha[some] < problem.cap[some])
 
 
 def kinds_of(slack: np.ndarray, below) -> np.ndarray:
     """The kind of every slack; ``below`` says where a hinge multiplier is below its cap."""
-    kinds = np.where(slack > 1.0, "misclassified", "inside")
-    kinds[(slack <= ON_MARGIN_SLACK) | below] = "margin"
-    return kinds
+    kinds = np.where(slack > 1.0, 2, 1)
+    kinds[(slack <= ON_MARGIN_SLACK) | below] = 0
+    return KINDS.take(kinds)
 
 
 def recertify(model, X, codes, weight) -> Certificate:

@@ -217,6 +217,11 @@ def near_margin(problem: Problem, z, size) -> tuple[np.ndarray, np.ndarray]:
         size *= 2
 
 
+def nearest(z, size: int) -> np.ndarray:
+    """The ``size`` rows whose slacks are the smallest, above zero or below."""
+    return _smallest(np.abs(z), min(len(z), size))
+
+
 def _most(values: np.ndarray) -> float:
     """All but one in twenty are smaller."""
     k = int(0.95 * (len(values) - 1))
