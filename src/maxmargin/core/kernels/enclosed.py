@@ -7,7 +7,8 @@ In float64, where K̂ are the values of ``kernel_block``, with sums rounded at m
     rbf, laplacian  |K̂ − K| ≤ γ_d                                              differences
     cosine          |K̂ − K| ≤ γ_2d
 
-since t e^−t < 1.  Where that is too much, in twice the digits: differences and products are exact,
+since t e^−t < 1.  In float32 the same with its own u, for rbf by matrix products (``rough_sums``).
+Where float64 is too little, in twice the digits: differences and products are exact,
 and a value is off by a few u² of what it is made of.  A matrix given, or what a function returns,
 is what it is.
 """
@@ -24,6 +25,7 @@ from ..rows.decimals import decimals, floats, many_digits, pairs
 from ..rows.double_double import (
     EXP_ERROR,
     OUTWARDS,
+    SINGLE_U,
     Pair,
     U,
     exp,
@@ -44,6 +46,10 @@ from .kernels import MAX_CANCELLED_EXPONENT, Kernel, squares, unit_rows
 
 # Roundings of a value beside those of the sums it is made of; units in the last place of an exp.
 FEW, EXP_UNITS = 12, 8.0
+# The same of float32, whose exponentials are our own; what their end, e^−87, leaves of a value.
+ROUGH_EXP_UNITS, ROUGH_UNDERFLOW = 16.0, 1e-37
+# What rounding may do to the argument of an exp, and coefficients in float32, at most.
+MAX_ARGUMENT_ERROR, MAX_ROUGH_COEFFICIENT = 1e-2, 1e30
 # Arguments below which e^t is nothing, and more than what that and underflow leave.
 NOTHING, UNDERFLOW = -600.0, 1e-250
 # Kernel values that are computed in twice the digits at most, and at a time.
@@ -134,6 +140,30 @@ def _product_sums(points, index, coefficients, others, summed: float):
         return F, np.full(F.shape, np.inf)
     error = 1.01 * argument * (others.sizes[:, None] * whole + moved)
     return F, error + (EXP_UNITS * U + summed) * 1.01 * whole
+
+
+def rough_sums(points, index, coefficients, others) -> Enclosed | None:
+    """The sums with one column of coefficients, of rbf values in float32; None where their bounds
+    would say nothing.
+
+    A dot product is rounded as often as z_j stores values: its share of the argument's error is
+    counted row by row.
+    """
+    size = np.abs(coefficients)
+    if not (points.quick and points.kernel.name == "rbf") or size.max() > MAX_ROUGH_COEFFICIENT:
+        return None
+    own, theirs = points.sizes[index], others.sizes
+    roundings = points.stored[index] + FEW
+    each = 2.02 * roundings * SINGLE_U  # 2γ_m for m u up to 0.0099
+    largest = own + max(0.5, theirs.max(initial=0.0))
+    if (each * largest).max(initial=0.0) > MAX_ARGUMENT_ERROR:
+        return None
+    fixed = ROUGH_EXP_UNITS * SINGLE_U + gamma(points.together + FEW, SINGLE_U)
+    weights = np.column_stack([coefficients, size * (each * own + fixed), size * each])
+    F = kernel_sums(points, index, weights, others, np.float32)
+    error = 1.03 * (F[:, 1] + theirs * F[:, 2]) + ROUGH_UNDERFLOW * (float(size.sum()) + len(size))
+    error = np.where(np.isfinite(F[:, 0]), error, np.inf)
+    return Enclosed(np.where(error < np.inf, F[:, 0], 0.0), np.zeros(len(F)), error)
 
 
 def _given_sums(points, index, coefficients, others):

@@ -86,8 +86,7 @@ class GramCache:
         part._lay_out(self.points.taken(rows), held[: min(m, len(held) // m) * m].reshape(-1, m))
         known = np.flatnonzero(self.slot[rows] >= 0)
         known = known[np.argsort(self.slot[rows[known]])][: part.capacity]
-        for place, row in enumerate(known):
-            part.store[place] = self.store[self.slot[rows[row]]][rows]
+        _move(self.store, self.slot[rows[known]], rows, part.store)
         part.slot[known], part._owner[: len(known)] = np.arange(len(known)), known
         return part
 
@@ -153,6 +152,16 @@ def _stored_per_row(points: KernelPoints) -> float:
     if not points.quick:
         return np.inf
     return points.X.shape[1] if points.csr is None else points.csr.nnz / len(points)
+
+
+@njit(cache=True, nogil=True)
+def _move(store, places, columns, out):
+    """out_k = store_places[k] at these columns.  Both lie in the same memory: places and columns
+    ascend, so that nothing is written over what is still to be read."""
+    for k in range(len(places)):
+        row, moved = store[places[k]], out[k]
+        for c in range(len(columns)):
+            moved[c] = row[columns[c]]
 
 
 @njit(cache=True, nogil=True)

@@ -6,8 +6,9 @@ linear, poly and rbf need inner products only.  Dense rows get them from a matri
 
     [2γ(z − μ), −γ‖z − μ‖², 1]  and  [x − μ, 1, −γ‖x − μ‖²]        (rbf; then exp in place)
 
-in float32 or float64, rows that are mostly zeros from sums over what they store.  X itself is
-never converted: a tile is, when its turn comes.  All other kernels are called as they are.
+in float32 or float64, rows that are mostly zeros from sums over what they store
+(``sparse_products.py``).  X itself is never converted: a tile is, when its turn comes.  All other
+kernels are called as they are.
 """
 
 from __future__ import annotations
@@ -17,13 +18,20 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from ..rows.exponential import exponentials
 from ..rows.rows import SparseRows, as_rows, sqnorms
 from ..team import in_stretches
 from .kernels import Kernel, direct_values, squares
+from .sparse_products import (
+    STRIP_ROWS,
+    SparseFew,
+    empty_strip,
+    few_sparse,
+    sparse_products,
+    stored_values,
+)
 
 # Rows in a tile: it stays in the second-level cache with the few rows it meets.
 DENSE_TILE_ROWS, SPARSE_TILE_ROWS = 512, 256
@@ -33,22 +41,21 @@ MAX_PREPARED_VALUES = 2_000_000
 MIN_THREAD_VALUES = 1 << 20
 # Few rows that meet a tile together.
 DENSE_BATCH_ROWS = 512
-# Values of the few rows, transposed, that stay in the cache while sparse rows gather from them.
-GATHERED_VALUES = 1 << 17
+# The same of sparse rows, at most; and what they store together, which is read for every strip.
+SPARSE_BATCH_ROWS, STORED_TOGETHER = 256, 40_000
 # Share of values other than zero up to which dense rows are read as sparse ones.
 MAX_SPARSE_DENSITY = 0.35
-# Rows looked at to tell.
-DENSITY_SAMPLE_ROWS = 1000
+# Rows looked at to tell; rows read at a time.
+DENSITY_SAMPLE_ROWS, CONVERTED_ROWS = 1000, 1024
 
 # γ‖x − μ‖² from which distances are sums of differences: among so few rows, and among more.
 MAX_EXPONENT_OF_FEW, FEW_ROWS, MAX_EXPONENT = 1e2, 1000, 1e6
 
 
-class Few(NamedTuple):
-    """A few rows made ready: their values (transposed for sparse rows) and offsets."""
+class DenseFew(NamedTuple):
+    """A few rows made ready."""
 
     ready: np.ndarray
-    offset: np.ndarray
 
 
 class KernelPoints:
@@ -94,6 +101,13 @@ class KernelPoints:
             return -self.offset
         return np.sqrt(squares(self.X)) * (1.0 + 1e-9)
 
+    @property
+    def stored(self) -> np.ndarray:
+        """How many values of each row enter an inner product."""
+        if self.csr is None:
+            return np.full(len(self), self.X.shape[1])
+        return np.diff(self.csr.indptr)
+
     def _centre(self) -> np.ndarray | float:
         """Distances do not depend on where the origin is, their rounding does."""
         if self.csr is not None or self.kernel.name != "rbf":
@@ -128,18 +142,18 @@ class KernelPoints:
         """How many rows to ask for at a time."""
         if self.csr is None:
             return DENSE_BATCH_ROWS
-        return int(np.clip(GATHERED_VALUES // max(1, self.X.shape[1]) // 32 * 32, 32, 256))
+        stored = self.csr.nnz // max(1, len(self)) + 1
+        return int(np.clip(STORED_TOGETHER // stored // 32 * 32, 32, SPARSE_BATCH_ROWS))
 
-    def few(self, index, dtype) -> Few:
+    def few(self, index, dtype) -> DenseFew | SparseFew:
         """Some of these rows, to be met by others under the same kernel and centre."""
         scale = {"linear": 1.0, "poly": self.kernel.gamma, "rbf": 2.0 * self.kernel.gamma}
         factor = scale[str(self.kernel.name)]
         if self.csr is not None:
-            ready = self.csr[index].toarray().T.astype(dtype) * dtype(factor)
-            return Few(np.ascontiguousarray(ready), self._added(index).astype(dtype))
+            return few_sparse(self.csr[index], factor, self._added(index), dtype)
         Z = (_dense(self.X[index]).astype(np.float64, copy=False) - self.centre) * factor
         ready = np.column_stack([Z, self._added(index), np.ones(len(Z))])
-        return Few(ready.astype(dtype, copy=False), np.empty(0))
+        return DenseFew(ready.astype(dtype, copy=False))
 
     def _added(self, index) -> np.ndarray:
         if self.kernel.name == "poly":
@@ -150,23 +164,23 @@ class KernelPoints:
     def tile_rows(self) -> int:
         return SPARSE_TILE_ROWS if self.csr is not None else min(DENSE_TILE_ROWS, len(self))
 
-    def tiles(self, few: Few, dtype, first: int, end: int) -> Iterator[tuple[slice, np.ndarray]]:
+    def tiles(self, few, dtype, first: int, end: int) -> Iterator[tuple[slice, np.ndarray]]:
         """(part of these rows, V of the few rows with that part); V is overwritten by the next.
 
         Parts are the same for all stretches from ``first`` to ``end`` that begin with a tile.
         """
-        if self.csr is None:
+        if isinstance(few, DenseFew):
             yield from self._dense_tiles(few, dtype, first, end)
             return
-        m = len(few.offset)
-        out = np.empty((SPARSE_TILE_ROWS, m), dtype)
+        strips = -(-min(SPARSE_TILE_ROWS, end - first) // STRIP_ROWS)
+        out = np.empty((len(few.offset), strips * STRIP_ROWS), dtype)
+        strip = empty_strip(few)
         for start in range(first, end, SPARSE_TILE_ROWS):
             part = slice(start, min(start + SPARSE_TILE_ROWS, end))
-            V = out[: part.stop - start]
-            _sparse_products(self.rows, start, few.ready, self.offset, few.offset, V)
-            yield part, _shaped(self.kernel, V).T
+            sparse_products(few, self.rows, self.offset, start, strip, out)
+            yield part, _shaped(self.kernel, out)[:, : part.stop - part.start]
 
-    def _dense_tiles(self, few: Few, dtype, first: int, end: int) -> Iterator:
+    def _dense_tiles(self, few: DenseFew, dtype, first: int, end: int) -> Iterator:
         size, kept = self.tile_rows, self._kept(dtype)
         out = np.empty((len(few.ready), size), dtype)
         A = np.empty((size, self.X.shape[1] + 2), dtype)
@@ -233,31 +247,14 @@ def _stored(X) -> sparse.csr_array | None:
     some = X[:: max(1, len(X) // DENSITY_SAMPLE_ROWS)]
     if np.count_nonzero(some) > MAX_SPARSE_DENSITY * some.size:
         return None
-    return sparse.csr_array(X)
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def _sparse_products(rows, start, Z, mine, theirs, out):
-    """out_ij = mine_i + theirs_j + Σ over what row i stores of x_il Z_lj."""
-    m = Z.shape[1]
-    for i in range(out.shape[0]):
-        o = out[i]
-        for j in range(m):
-            o[j] = mine[start + i] + theirs[j]
-        k, stop = np.int64(rows.indptr[start + i]), np.int64(rows.indptr[start + i + 1])
-        while k + 4 <= stop:
-            z0, z1 = Z[rows.indices[k]], Z[rows.indices[k + 1]]
-            z2, z3 = Z[rows.indices[k + 2]], Z[rows.indices[k + 3]]
-            v0, v1 = out.dtype.type(rows.data[k]), out.dtype.type(rows.data[k + 1])
-            v2, v3 = out.dtype.type(rows.data[k + 2]), out.dtype.type(rows.data[k + 3])
-            for j in range(m):
-                o[j] += v0 * z0[j] + v1 * z1[j] + v2 * z2[j] + v3 * z3[j]
-            k += 4
-        while k < stop:
-            z0, v0 = Z[rows.indices[k]], out.dtype.type(rows.data[k])
-            for j in range(m):
-                o[j] += v0 * z0[j]
-            k += 1
+    count = np.count_nonzero(X)
+    width = np.int32 if count < np.iinfo(np.int32).max else np.int64
+    indptr = np.zeros(len(X) + 1, width)
+    indices, data = np.empty(count + 1, width), np.empty(count + 1, X.dtype)
+    for start in range(0, len(X), CONVERTED_ROWS):
+        part = slice(start, start + CONVERTED_ROWS)
+        stored_values(np.ascontiguousarray(X[part]), indptr[start:], indices, data)
+    return sparse.csr_array((data[:count], indices[:count], indptr), shape=X.shape)
 
 
 # --- values of every kind ---------------------------------------------------------------
@@ -285,9 +282,12 @@ def values(points: KernelPoints, index: np.ndarray, others: KernelPoints, dtype)
 
 
 def each_tile(
-    points: KernelPoints, index: np.ndarray, others: KernelPoints, dtype, use: Callable
+    points: KernelPoints, index: np.ndarray, others: KernelPoints, dtype, use: Callable, begin=0
 ) -> None:
-    """use(part, V) for all of ``values``, in as many threads as there are: parts do not overlap."""
+    """use(part, V) for all of ``values``, in as many threads as there are: parts do not overlap.
+
+    Where there are quick ones, others before ``begin`` may be left out.
+    """
     if not points.quick:
         for part, V in values(points, index, others, dtype):
             use(part, V)
@@ -296,24 +296,50 @@ def each_tile(
     others.prepare(dtype)
 
     def stretch(first: int, end: int) -> None:
-        for part, V in others.tiles(few, dtype, first, end):
+        for part, V in others.tiles(few, dtype, begin + first, begin + end):
             use(part, V)
 
     least = MIN_THREAD_VALUES // max(1, len(index))
-    in_stretches(stretch, len(others), others.tile_rows, least)
+    in_stretches(stretch, len(others) - begin, others.tile_rows, least)
 
 
 def kernel_sums(
-    points: KernelPoints, index, coefficients, others: KernelPoints | None = None
+    points: KernelPoints, index, coefficients, others: KernelPoints | None = None, dtype=np.float64
 ) -> np.ndarray:
-    """(n, p): Σ_j k(x_i, z_j) coefficients_jp over the rows named, in float64, n of all others."""
+    """(n, p): Σ_j k(x_i, z_j) coefficients_jp over the rows named, n of all others.
+
+    Values are of ``dtype``, and so are the sums over rows that are computed together.
+    """
     others = points if others is None else others
+    if points.quick and others is points and np.array_equal(index, np.arange(len(points))):
+        return _symmetric_sums(points, coefficients.astype(dtype, copy=False))
     F = np.zeros((len(others), coefficients.shape[1]))
+    coefficients = coefficients.astype(dtype, copy=False)
     for start in range(0, len(index), points.together):
         some = slice(start, start + points.together)
 
         def add(part: slice, V: np.ndarray, some: slice = some) -> None:
             F[part] += V.T @ coefficients[some]
 
-        each_tile(points, index[some], others, np.float64, add)
+        each_tile(points, index[some], others, dtype, add)
+    return F
+
+
+def _symmetric_sums(points: KernelPoints, coefficients: np.ndarray) -> np.ndarray:
+    """Those over all rows: K_ij is computed once, for j up to i, and serves both of them."""
+    n, dtype = len(points), coefficients.dtype.type
+    F = np.zeros(coefficients.shape)
+    for start in range(0, n, points.together):
+        stop = min(start + points.together, n)
+        mine: dict[int, np.ndarray] = {}
+
+        def add(part: slice, V: np.ndarray, start=start, stop=stop, mine=mine) -> None:
+            F[part] += V.T @ coefficients[start:stop]
+            beyond = max(part.start, stop)
+            if beyond < part.stop:
+                mine[beyond] = V[:, beyond - part.start :] @ coefficients[beyond : part.stop]
+
+        each_tile(points, np.arange(start, stop), points, dtype, add, start)
+        for beyond in sorted(mine):  # in one order, however many threads there were
+            F[start:stop] += mine[beyond]
     return F

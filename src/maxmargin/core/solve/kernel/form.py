@@ -15,6 +15,7 @@ import numpy as np
 
 from ...certify.bias import best_bias
 from ...certify.conclude import SHARPEST, first_that_proves
+from ...certify.kernel_screen import screened_scores
 from ...certify.kernelised import (
     balanced,
     certify_kernel,
@@ -111,14 +112,20 @@ def dual_point(alpha: np.ndarray, b: float = 0.0) -> Point:
     return Point(np.empty(0), b, alpha)
 
 
-def finish_kernel(problem: KernelProblem, alpha: np.ndarray, tol: float = SHARPEST) -> Proved:
-    """Made feasible, scores computed afresh; for the hard margin scaled to margin one."""
+def finish_kernel(
+    problem: KernelProblem, alpha: np.ndarray, tol: float = SHARPEST, scored: Callable | None = None
+) -> Proved:
+    """Made feasible, scores computed afresh; for the hard margin scaled to margin one.
+
+    ``scored(problem, β)``: by whom, if not in float64 for every row.
+    """
     if not np.isfinite(alpha).all():
         alpha = np.zeros_like(alpha)
     alpha = balanced(problem, repair(problem, alpha))
 
     def prove(alpha: np.ndarray) -> Proved:
-        f = enclosed_scores(problem.rows, alpha * problem.y, False)
+        beta = alpha * problem.y
+        f = enclosed_scores(problem.rows, beta, False) if scored is None else scored(problem, beta)
         if problem.hard:
             alpha, f = _to_margin_one(problem, alpha, f)
         b = best_bias(problem, f.hi)
@@ -183,18 +190,20 @@ def _blocks(problem: KernelProblem, monitor: Monitor, megabytes, start) -> tuple
     for attempt in range(MAX_CONTINUATIONS):
         run = _descent(problem, attempt)
         ending = run(problem, monitor, _cache(problem, megabytes, dtype), point, aim)
-        found = finish_kernel(problem, np.abs(point.beta), monitor.tol)
+        scored = screened_scores if dtype == np.float32 else None
+        found = finish_kernel(problem, np.abs(point.beta), monitor.tol, scored)
         if best is None or found.gap < best.gap:
             best = found
         if best.gap <= monitor.tol or not _may_go_on(ending):
             break
+        f = best.scores
         if point.stale:  # rows left out are not at rest; all scores are known now
             aim *= STOP_TOL_SHARE
         elif dtype == np.float64:
             aim *= 0.3
         else:  # the two precisions disagree by more than is left to gain
-            dtype = np.float64
-        point = DualPoint.start(problem, best.point.alpha, best.scores)
+            dtype, f = np.float64, kernel_scores(problem.rows, best.point.alpha * problem.y)
+        point = DualPoint.start(problem, best.point.alpha, f)
     assert best is not None
     return best, ending
 
