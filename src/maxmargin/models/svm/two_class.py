@@ -33,7 +33,9 @@ def pose(model, X, codes, weight) -> Problem:
 def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
     one_of("solver", model.solver, ["auto", *SOLVERS])
     problem = pose(model, X, codes, weight)
-    start = _start(model, problem, X, monitor) if model.warm_start else None
+    if monitor.path is not None:
+        monitor.path.begin(X, problem)
+    start = _start(model, problem, monitor) if model.warm_start else None
     solution = solve(problem, monitor, model.solver, start)
     certificate = solution.certificate
     w, b, alpha = solution.point
@@ -79,12 +81,10 @@ def dual_coef(model) -> np.ndarray:
     return (signs * model.alpha_[model.support_])[None, :]
 
 
-def _start(model, problem: Problem, X, monitor: Monitor) -> Point | None:
+def _start(model, problem: Problem, monitor: Monitor) -> Point | None:
     """What a path foresees, or the present solution, if there is one for as many columns."""
-    if monitor.path is not None:
-        monitor.path.begin(X, problem)
-        if (ahead := monitor.path.start(problem)) is not None:
-            return ahead
+    if monitor.path is not None and (ahead := monitor.path.start(problem)) is not None:
+        return ahead
     n, d = problem.shape
     if getattr(model, "coef_", np.empty((0, 0))).shape != (1, d):
         return None

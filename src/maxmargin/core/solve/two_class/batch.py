@@ -15,7 +15,7 @@ from numba import njit
 
 from ...certify.small import FIELDS, prove
 from ...problem.losses import largest
-from .central_path import Room, fill, follow, multipliers, start
+from .central_path import Room, fill, follow, multipliers, prepare, start
 
 # The gap the path goes to, as a share of the one asked for, at first and if the proof falls short.
 PATH_TOL_SHARES = np.array([0.3, 1e-3])
@@ -63,6 +63,7 @@ def solve_labellings(X, labellings: Labellings, loss, tol: float, room: Room) ->
         np.empty(count, np.int64), np.empty((count, len(held))),
     )  # fmt: skip
     fill(room.small, room.design, X, rows, columns)
+    prepare(room.design, room.path, room.squares)
     _solve_all(room, labellings, loss, largest(loss), tol, found)
     _score_held(X, held, columns, found.coef, found.b, found.held)
     return found
@@ -70,10 +71,10 @@ def solve_labellings(X, labellings: Labellings, loss, tol: float, room: Room) ->
 
 @njit(cache=True, nogil=True)
 def _solve_all(room, labellings, loss, most, tol, found):
-    small, design, path, system = room
+    small, design, path, system, squares = room
     for k in range(len(labellings.positive)):
         _label(small, labellings, k, most)
-        start(path, small.c)
+        start(small, design, path, squares)
         found.steps[k] = 0
         w, told = found.coef[k], found.told[k]
         for share in PATH_TOL_SHARES:

@@ -7,7 +7,11 @@ Multipliers a of the margins and u = c − a of ξ ≥ 0 stay positive while the
 go to zero together; what remains of a Newton step is (D + Σ z zᵀ/θ) dw̃ with θ = s/a + ξ/u.  The
 squared hinge has no u: ξ = a/(2c) there, and θ = s/a + 1/(2c).  Nine to thirteen factorisations are
 enough, whatever the labels, where steps from piece to piece (``tiny.py``) need thirty to seventy.
-Columns lie one after the other, so that every loop over rows is vectorised.  [Mehrotra 1992]
+Columns lie one after the other, so that every loop over rows is vectorised, and what is divided by
+is inverted once a step.  [Mehrotra 1992]
+
+All labellings share their rows, so the path begins at the weights of least squares, whose system is
+factored once: a tenth fewer steps than from no weights.
 """
 
 from __future__ import annotations
@@ -28,6 +32,14 @@ MIN_STEP = 1e-8
 ZERO_MULTIPLIER_RATIO = 1e-3
 # Added to a diagonal of ones before it is factored, and the least pivot.
 DIAGONAL_ROUNDING, MIN_PIVOT = 1e-14, 1e-15
+# Weights to start from are those of least squares, so many times as long, and slacks are so much
+# longer than these need: of lengths from 1.5 to 3 and slacks from 0.5 to 1.5 the fewest steps on 25
+# kinds of made problems (60 × 5 to 1,000 × 50, labels by lot and not, C from 0.01 to 100).
+START_LENGTH, START_SLACK = 2.0, 1.0
+# Of the diagonal of the system of least squares, added to it: columns may depend on one another.
+START_RIDGE = 1e-3
+# Products of so many times the gap asked for leave a larger gap: it is about half of them.
+OPEN_PRODUCTS = 4.0
 # Columns whose products are summed side by side, in registers.
 TILE = 4
 # No test for what is no number inside loops, which could not be vectorised with it; ``follow`` and
@@ -45,7 +57,10 @@ class ColumnDesign(NamedTuple):
 
 
 class CentralPath(NamedTuple):
-    """Where the path stands, its step, and room to compute in; entries per row but ``w``."""
+    """Where the path stands, its step, and room to compute in; entries per row but ``w``.
+
+    ``by_a``, ``by_s``, ``by_u``, ``by_xi``: one divided by each.
+    """
 
     w: np.ndarray
     a: np.ndarray
@@ -59,6 +74,10 @@ class CentralPath(NamedTuple):
     weight: np.ndarray
     q: np.ndarray
     v: np.ndarray
+    by_a: np.ndarray
+    by_s: np.ndarray
+    by_u: np.ndarray
+    by_xi: np.ndarray
 
 
 class NewtonSystem(NamedTuple):
@@ -78,6 +97,7 @@ class Room(NamedTuple):
     design: ColumnDesign
     path: CentralPath
     system: NewtonSystem
+    squares: NewtonSystem
 
 
 def room_for(n: int, d: int, loss, bias) -> Room:
@@ -87,11 +107,16 @@ def room_for(n: int, d: int, loss, bias) -> Room:
     return Room(
         empty_problem(n, d, loss, bias),
         ColumnDesign(np.zeros((padded, n)), np.empty(d), width),
-        CentralPath(np.empty(width), *np.empty((11, n))),
-        NewtonSystem(
-            np.empty((padded, padded)), np.empty((padded, n)), np.empty((TILE, TILE)),
-            np.empty(width), np.empty(width),
-        ),
+        CentralPath(np.empty(width), *np.empty((15, n))),
+        _system(n, width, padded),
+        _system(n, width, padded),
+    )
+
+
+def _system(n: int, width: int, padded: int) -> NewtonSystem:
+    return NewtonSystem(
+        np.empty((padded, padded)), np.empty((padded, n)), np.empty((TILE, TILE)),
+        np.empty(width), np.empty(width),
     )  # fmt: skip
 
 
@@ -119,12 +144,30 @@ def fill(small, design, X, rows, columns):
 
 
 @njit(cache=True, nogil=True)
-def start(path, c):
-    """The middle of every box, where no step has been taken."""
+def prepare(design, path, squares):
+    """Factor the system of least squares, of which ``start`` asks for every labelling."""
+    for i in range(len(path.weight)):
+        path.weight[i] = 1.0
+    _weighted_gram(design.Z, path.weight, squares.W, squares.H, squares.T)
+    for j in range(design.width):
+        squares.H[j, j] *= 1.0 + START_RIDGE
+    _factor(squares.H, squares.scale, squares.T)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def start(small, design, path, squares):
+    """Weights of least squares; slacks and multipliers that belong to them, inside every box."""
+    y, c = small.y, small.c
+    _combine(design.Z, y, path.w)
+    _solve_factored(squares.H, squares.scale, path.w)
     for j in range(len(path.w)):
-        path.w[j] = 0.0
+        path.w[j] *= START_LENGTH
+    _scores(design.Z, path.w, path.m)
     for i in range(len(c)):
-        path.a[i], path.s[i], path.xi[i], path.m[i] = 0.5 * c[i], 1.0, 1.0, 0.0
+        m = y[i] * path.m[i]
+        s, xi = max(m - 1.0, 0.0) + START_SLACK, max(1.0 - m, 0.0) + START_SLACK
+        path.a[i] = 2.0 * c[i] * xi if small.squared else c[i] * xi / (s + xi)
+        path.s[i], path.xi[i], path.m[i] = s, xi, m
         path.da[i], path.ds[i], path.dxi[i] = 0.0, 0.0, 0.0
 
 
@@ -132,10 +175,10 @@ def start(path, c):
 def follow(small, design, path, system, tol):
     """Go on until the relative gap is ``tol``, or as far as float64 lets; the steps taken."""
     for taken in range(MAX_CENTRAL_STEPS):
-        gap, primal, left = _gap(small, design, path, system.step)
+        gap, primal, left = _gap(small, design, path, system.step, tol)
         if not gap > tol * primal:  # there, or no number any more
             return taken
-        _weigh(path, small.c, small.squared)
+        _invert(path, small.c, small.squared)
         _weighted_gram(design.Z, path.weight, system.W, system.H, system.T)
         for j in range(len(design.mean)):
             system.H[j, j] += 1.0
@@ -151,8 +194,9 @@ def follow(small, design, path, system, tol):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _gap(small, design, path, pulled):
-    """primal − dual as they stand, the primal, and what is left of all products.
+def _gap(small, design, path, pulled, tol):
+    """primal − dual as they stand, the primal, and what is left of all products, which stand for
+    the gap as long as they are large.
 
     ``pulled``: room for Σ a y z.
     """
@@ -169,10 +213,13 @@ def _gap(small, design, path, pulled):
             dual += a
             products += (c[i] - a) * path.xi[i]
         path.v[i] = a * y[i]
-    _combine(design.Z, path.v, pulled)
     norm, d = 0.0, len(design.mean)
     for j in range(d):
         norm += path.w[j] * path.w[j]
+    if products > OPEN_PRODUCTS * tol * (0.5 * norm + loss):
+        return products, 0.5 * norm + loss, products
+    _combine(design.Z, path.v, pulled)
+    for j in range(d):
         dual -= 0.5 * pulled[j] * pulled[j]
     if small.bias:
         dual -= abs(pulled[d] * path.w[d])
@@ -181,11 +228,19 @@ def _gap(small, design, path, pulled):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _weigh(path, c, squared):
-    """1/θ of every row."""
+def _invert(path, c, squared):
+    """What a step divides by; and 1/θ of every row."""
     for i in range(len(c)):
-        theta = path.s[i] / path.a[i]
-        theta += 0.5 / c[i] if squared else path.xi[i] / (c[i] - path.a[i])
+        by_a = 1.0 / path.a[i]
+        theta = path.s[i] * by_a
+        path.by_a[i], path.by_s[i] = by_a, 1.0 / path.s[i]
+        if squared:
+            path.by_u[i] = 0.5 / c[i]
+            theta += path.by_u[i]
+        else:
+            by_u = 1.0 / (c[i] - path.a[i])
+            theta += path.xi[i] * by_u
+            path.by_u[i], path.by_xi[i] = by_u, 1.0 / path.xi[i]
         path.weight[i] = 1.0 / theta
 
 
@@ -193,7 +248,7 @@ def _weigh(path, c, squared):
 def _aim(small, design, path, system, second, target):
     """Newton's step towards products of ``target``, with the ``second`` order terms of the step
     before; returns how many times too long it is to stay inside."""
-    y, c, squared = small.y, small.c, small.squared
+    y, squared = small.y, small.squared
     _wanted(small, path, second, target)
     step, d = system.step, len(design.mean)
     _combine(design.Z, path.v, step)
@@ -203,14 +258,14 @@ def _aim(small, design, path, system, second, target):
     _scores(design.Z, step, path.dm)
     worst = 0.0
     for i in range(len(y)):
-        dm, a, s = y[i] * path.dm[i], path.a[i], path.s[i]
+        dm, s, by_a = y[i] * path.dm[i], path.s[i], path.by_a[i]
         da = path.weight[i] * (path.q[i] - dm)
-        ds = (target - a * s - second * path.da[i] * path.ds[i] - s * da) / a
-        worst = max(worst, -da / a, -ds / s)
+        ds = (target - second * path.da[i] * path.ds[i] - s * da) * by_a - s
+        worst = max(worst, -da * by_a, -ds * path.by_s[i])
         if not squared:
-            u, xi = c[i] - a, path.xi[i]
-            dxi = (target - u * xi + second * path.da[i] * path.dxi[i] + xi * da) / u
-            worst = max(worst, da / u, -dxi / xi)
+            xi, by_u = path.xi[i], path.by_u[i]
+            dxi = (target + second * path.da[i] * path.dxi[i] + xi * da) * by_u - xi
+            worst = max(worst, da * by_u, -dxi * path.by_xi[i])
             path.dxi[i] = dxi
         path.dm[i], path.da[i], path.ds[i] = dm, da, ds
     return worst
@@ -219,14 +274,14 @@ def _aim(small, design, path, system, second, target):
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _wanted(small, path, second, target):
     """What the margins are to change by, q, but for the rows' own give; and (a + q/θ) y."""
-    y, c, squared = small.y, small.c, small.squared
+    y, squared = small.y, small.squared
     for i in range(len(y)):
-        a = path.a[i]
-        q = 1.0 - path.m[i] + (target - second * path.da[i] * path.ds[i]) / a
+        a, by_u = path.a[i], path.by_u[i]
+        q = 1.0 - path.m[i] + (target - second * path.da[i] * path.ds[i]) * path.by_a[i]
         if squared:
-            q -= 0.5 * a / c[i]
+            q -= a * by_u
         else:
-            q -= (target + second * path.da[i] * path.dxi[i]) / (c[i] - a)
+            q -= (target + second * path.da[i] * path.dxi[i]) * by_u
         path.q[i], path.v[i] = q, (a + path.weight[i] * q) * y[i]
 
 

@@ -161,7 +161,7 @@ def solve(
     known = monitor.path is not None and monitor.path.distinct
     repeats = find_repeats(problem) if solver == "auto" and not known else None
     if repeats is None:
-        if monitor.path is not None:
+        if monitor.path is not None and solver == "auto":
             monitor.path.distinct = True
         return solved(TWO_CLASS, problem, monitor, solver, start, _prove)
     small = solve(repeats.problem, monitor, "auto", start and repeats.shrink(start))

@@ -10,19 +10,22 @@ data is made for it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...problem.problem import Problem
-from ...rows.rows import as_rows, scores
+from ...rows.rows import scores
 from ..contract import Point
 from ..semismooth import exact_step
 from .lagrangian import HingeLine
 
 # So steep that clip(σz, 0, c) is the hinge's own slope.
 STEEP = 1e12
+# What slacks are taken to have moved by where only one solution is known.
+UNKNOWN_MOVE = 1.0
 # Weights before the last whose scores are kept: the best of a fit are seldom older.
 MAX_SEEN = 2
 
@@ -37,8 +40,13 @@ class PathFit(NamedTuple):
 
 @dataclass
 class MarginPath:
-    """Belongs to whoever leads the chain of fits; ``facts``: what a problem knows of its rows."""
+    """Belongs to whoever leads the chain of fits; ``facts``: what a problem knows of its rows.
 
+    ``X``: the data of all fits; ``rows``: how the present one reads them.  A fit may solve other
+    problems on its way, of parts of the rows or of different ones, which are no affair of a path.
+    """
+
+    X: Any = None
     rows: Any = None
     facts: dict[str, Any] = field(default_factory=dict)
     past: list[PathFit] = field(default_factory=list)
@@ -46,14 +54,15 @@ class MarginPath:
     distinct: bool = False  # whether it is known that few rows are there twice
     ahead: tuple[np.ndarray, np.ndarray] | None = None  # weights to start from, and scores
     seen: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)  # computed afresh
-    moved: float = np.inf  # of slacks, from the last solution to the start: their mean square
+    moved: float = 0.0  # of slacks, from the last solution to the start, in the mean square
 
     def begin(self, X: Any, problem: Problem) -> None:
         """Another C for the rows of ``X``, of which what was computed is still known."""
-        if self.rows is not X:
-            self.__init__(X)  # type: ignore[misc]
+        if self.X is not X:
+            self.facts, self.past, self.mu, self.distinct = {}, [], None, False
         vars(problem).update(self.facts)
-        self.ahead, self.seen, self.moved = None, [], np.inf
+        self.X, self.rows = X, problem.rows
+        self.ahead, self.seen, self.moved = None, [], 0.0
 
     def start(self, problem: Problem) -> Point | None:
         """Where the next fit is to begin."""
@@ -64,6 +73,7 @@ class MarginPath:
         if not np.isfinite(ratio):
             return None
         alpha = np.minimum(alpha * ratio, problem.c)
+        self.moved = UNKNOWN_MOVE
         if len(self.past) > 1:
             (w0, b0, _), f0, _ = self.past[0]
             z, df = 1.0 - problem.y * (f + b), f - f0
@@ -75,11 +85,21 @@ class MarginPath:
         self.ahead = w, f
         return Point(w, b, alpha)
 
-    def scores(self, w: np.ndarray) -> np.ndarray:
+    def means(self, rows: Any, compute: Callable[[], np.ndarray]) -> np.ndarray:
+        """Those of the columns, which are the same for every C."""
+        if rows is not self.rows:
+            return compute()
+        if self.mu is None:
+            self.mu = compute()
+        return self.mu
+
+    def scores(self, rows: Any, w: np.ndarray) -> np.ndarray:
         """w·x of every row, to start with or afresh."""
+        if rows is not self.rows:
+            return scores(rows, w)
         if self.ahead is not None and self.ahead[0] is w:
             return self.ahead[1]
-        f = scores(as_rows(self.rows), w)
+        f = scores(rows, w)
         self.seen = [*self.seen[-MAX_SEEN:], (w, f)]
         return f
 

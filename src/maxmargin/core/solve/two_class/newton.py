@@ -49,9 +49,7 @@ def _known_means(problem: Problem, monitor: Monitor) -> np.ndarray:
     """The same for every C of a path."""
     if monitor.path is None:
         return _means(problem)
-    if monitor.path.mu is None:
-        monitor.path.mu = _means(problem)
-    return monitor.path.mu
+    return monitor.path.means(problem.rows, lambda: _means(problem))
 
 
 def _means(problem: Problem) -> np.ndarray:

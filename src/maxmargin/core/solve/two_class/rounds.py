@@ -148,7 +148,8 @@ class _Front:
         self.alpha: np.ndarray | None = None
 
     def _slacks(self, w, b) -> np.ndarray:
-        f = scores(self.problem.rows, w) if self.path is None else self.path.scores(w)
+        rows = self.problem.rows
+        f = scores(rows, w) if self.path is None else self.path.scores(rows, w)
         return 1.0 - self.problem.y * (f + (b - float(self.mu @ w)))
 
     def _objective(self, w, z) -> float:
