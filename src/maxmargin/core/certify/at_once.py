@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..problem.losses import Hinge
+from ..problem.losses import kink
 from ..rows.twofold import two_sum
 from .rounding import FEW, SPARE, UNIT
 
@@ -43,7 +43,7 @@ def _greatest(values: np.ndarray, least: float = 0.0) -> float:
 def sums(loss, c, cap, alpha, y, z, size, per_size, base, lost, at_place, hard, per_slope):
     """``two_class.sums`` of the hinge, and of the hard margin."""
     n = len(c)
-    if not isinstance(loss, Hinge) or not (np.isfinite(z).all() and np.isfinite(alpha).all()):
+    if kink(loss) != 1.0 or not (np.isfinite(z).all() and np.isfinite(alpha).all()):
         return NotImplemented
     alive = c > 0.0
     if not alive.all():
