@@ -134,11 +134,10 @@ def test_plain_and_compiled_kernels_give_the_same_bits(monkeypatch):
 
 
 def test_a_first_fit_compiles_nothing(tmp_path):
-    """Beside other tests a plain loop takes several times its time: it gets that here."""
     code = (
         "from maxmargin import LinearSVM; from sklearn.datasets import load_iris;"
         "from numba.core import event; from maxmargin.core import first_use;"
-        "first_use.MAX_PLAIN_SECONDS *= 8;"
+        "first_use.MAX_PLAIN_SECONDS = 10.0;"  # however busy the machine is
         "X, y = load_iris(return_X_y=True)\n"
         "with event.install_recorder('numba:compile') as seen:\n"
         "    LinearSVM().fit(X, y)\n"

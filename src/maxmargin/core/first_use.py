@@ -8,6 +8,9 @@ Both ways give the same bits, or a model would depend on what was fitted before 
 be marked only if it leaves nothing open: no sums that the compiler may reorder, no sums of NumPy's,
 no ``exp`` or power, whose last digit depends on who computes it, no integers beyond 64 bits; and
 what it calls is marked as well.  ``tests/core/test_first_use.py`` compares whole models.
+
+A loop over some thousand rows is too long for that, but what is asked once a fit NumPy does in a
+tenth of a millisecond: a kernel may name what does the same, bit by bit, to whole ``arrays``.
 """
 
 from __future__ import annotations
@@ -27,6 +30,8 @@ import numpy as np
 MAX_PLAIN_SECONDS = 0.15
 # Numbers in the arguments up to which a call is short: a plain loop takes a microsecond for each.
 MAX_PLAIN_VALUES = 4_000
+# The same for one that works on whole arrays; it makes a few dozen as long as its arguments.
+MAX_ARRAY_VALUES = 300_000
 # Kinds of numbers that plain Python computes with as numba does; float32 is not one of them.
 PLAIN_KINDS = frozenset(map(np.dtype, ("float64", "int64", "bool")))
 
@@ -53,20 +58,32 @@ def compiled_at_once() -> Iterator[None]:
         _nesting.at_once = before
 
 
-def plain_at_first(kernel: Any = None, *, when: Callable[..., bool] | None = None) -> Any:
-    """Mark a kernel; ``when`` tells of its arguments whether both ways give the same bits."""
+def plain_at_first(
+    kernel: Any = None,
+    *,
+    when: Callable[..., bool] | None = None,
+    arrays: Callable[..., Any] | None = None,
+) -> Any:
+    """Mark a kernel; ``when`` tells of its arguments whether both ways give the same bits.
+
+    ``arrays`` does the same without loops, or answers ``NotImplemented``.
+    """
     if kernel is None:
-        return partial(plain_at_first, when=when)
+        return partial(plain_at_first, when=when, arrays=arrays)
     if not hasattr(kernel, "_compile_for_args"):  # numba is told to compile nothing
         return kernel
     compiled, spent, missing = kernel._compile_for_args, 0.0, set()
+    most = MAX_ARRAY_VALUES if arrays else MAX_PLAIN_VALUES
 
     def plainly(*args):
         nonlocal spent
         began, _nesting.plain = time.thread_time(), True
         try:
             with np.errstate(all="ignore"):
-                return _boxed(kernel.py_func(*args))
+                told = arrays(*args) if arrays else NotImplemented
+                if told is NotImplemented and _few(args, MAX_PLAIN_VALUES):
+                    told = kernel.py_func(*args)
+                return _boxed(told)
         finally:
             _nesting.plain = False
             spent += time.thread_time() - began
@@ -76,18 +93,22 @@ def plain_at_first(kernel: Any = None, *, when: Callable[..., bool] | None = Non
         if _nesting.plain:
             return kernel.py_func
         enough = spent >= MAX_PLAIN_SECONDS or _nesting.at_once
-        if not enough and _little(args) and (when is None or when(*args)):
-            types = tuple(map(kernel.typeof_pyval, args))
-            if types in missing or not _on_disk(kernel, types):
-                missing.add(types)
-                return plainly
+        if not enough and _few(args, most) and (when is None or when(*args)):
+            kinds = tuple(map(_kind, args))
+            if kinds in missing or not _on_disk(kernel, tuple(map(kernel.typeof_pyval, args))):
+                missing.add(kinds)
+                return plainly if arrays is None else either
         return compiled(*args, **keywords)
+
+    def either(*args):
+        told = plainly(*args)
+        return compiled(*args)(*args) if told is NotImplemented else told
 
     kernel._compile_for_args = choose
     return kernel
 
 
-def _little(args: tuple) -> bool:
+def _few(args: tuple, most: int) -> bool:
     """Whether all arguments together are few numbers, of kinds that compute alike."""
     values, todo = 0, list(args)
     while todo:
@@ -96,11 +117,21 @@ def _little(args: tuple) -> bool:
             todo.extend(value)
         elif isinstance(value, np.ndarray):
             values += value.size
-            if value.dtype not in PLAIN_KINDS or values > MAX_PLAIN_VALUES:
+            if value.dtype not in PLAIN_KINDS or values > most:
                 return False
         elif not isinstance(value, (bool, int, float, np.float64, np.int64, np.bool_)):
             return False
     return True
+
+
+def _kind(value: Any) -> tuple:
+    """What tells numba's types apart, in a tenth of the time it takes to make them."""
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        return value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.writeable
+    if isinstance(value, tuple):
+        return type(value), *map(_kind, value)
+    return (type(value),)
 
 
 def _on_disk(kernel: Any, types: tuple) -> bool:

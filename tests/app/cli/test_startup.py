@@ -14,7 +14,7 @@ FIT = "from maxmargin.app.cli.app import main; main(['fit', *{}, '--out', 'it.ma
 HEAVY = (
     *("pandas", "scipy.stats", "scipy.optimize", "scipy.io", "scipy.ndimage", "scipy.fft"),
     *("sklearn.model_selection", "sklearn.metrics", "sklearn.datasets", "sklearn.linear_model"),
-    *("pyarrow.parquet", "pyarrow.dataset", "matplotlib", "dask", "torch", "polars"),
+    *("pyarrow.parquet", "pyarrow.dataset", "matplotlib", "dask", "torch", "polars", "cffi"),
 )  # fmt: skip
 
 

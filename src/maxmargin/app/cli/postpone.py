@@ -4,7 +4,8 @@ Of the time that ``import sklearn.base`` takes, scipy.stats (which it needs for 
 call) and pandas (where it is installed) are more than half, and a command that ends after two
 seconds feels that.  While scikit-learn is imported, scipy.stats is replaced by a promise that
 imports it when it is first asked for something; afterwards everybody imports it as usual.  No
-command uses pandas: scikit-learn and Arrow are told that there is none.  And nothing that is
+command uses pandas: scikit-learn and Arrow are told that there is none, and numba that there is no
+cffi, which no kernel calls and whose parser of C takes 50 ms.  And nothing that is
 imported is garbage: Python is kept from looking through it while it grows, later, and at the end,
 which was a fifth of a small fit.
 """
@@ -28,7 +29,7 @@ def import_sklearn() -> None:
     """Import scikit-learn's foundations, quickly; nothing where somebody has done it before."""
     if "sklearn" in sys.modules:
         return
-    sys.meta_path.insert(0, Without("pandas"))
+    sys.meta_path[:0] = Without("pandas"), Without("cffi")
     with promised("scipy.stats"), all_kept():
         import_module("sklearn.base")
 

@@ -10,6 +10,7 @@ lecture's  b = −½ (min over positives of f + max over negatives of f).
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numba import njit
@@ -18,6 +19,7 @@ from ..first_use import plain_at_first
 from ..problem.losses import Hinge, Logistic, SquaredHinge, slope
 from ..problem.problem import Problem
 from ..rule import otherwise, rule, verb
+from . import at_once
 
 # Two sums of costs that agree this well are equal: the slack of float64 summation.
 SUM_EQUALITY_TOL = 1e-12
@@ -63,7 +65,7 @@ def middle_bias(f: np.ndarray, y: np.ndarray, c: np.ndarray) -> float:
     return -0.5 * float(f[alive & (y > 0)].min() + f[alive & (y < 0)].max())
 
 
-@plain_at_first
+@plain_at_first(arrays=partial(at_once.hinge_bias, equality=SUM_EQUALITY_TOL))
 @njit(cache=True, nogil=True)
 def _hinge_bias(f, y, c, guess):
     """A weighted order statistic of the breakpoints y_i − f_i, by partitioning."""

@@ -15,6 +15,7 @@ from numba import njit
 
 from ..first_use import plain_at_first
 from ..problem.problem import Problem
+from . import at_once
 
 # Times that free multipliers are moved: rounding in the first move is mended by the next.
 MAX_REPAIR_MOVES = 3
@@ -59,7 +60,7 @@ def by_passes(alpha, cap, y, balance):
 repair_in_place = plain_at_first(njit(cache=True, nogil=True)(by_passes))
 
 
-@plain_at_first
+@plain_at_first(arrays=at_once.shift)
 @njit(cache=True, nogil=True)
 def shift(alpha, cap, y, step):
     """Into the box, the free ones moved by −y step; Σαy, Σ₊α, Σ₋α and how many are free now."""

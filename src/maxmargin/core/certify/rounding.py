@@ -37,6 +37,8 @@ from ..rows.twofold import SMALLEST, UNIT
 
 # Bounds are themselves computed in float64: they are made longer by more than that can lose.
 SPARE = 1.0 + 1e-6
+# Roundings of a few operations.
+FEW = 4.0 * UNIT
 # Magnitudes whose squares neither overflow nor underflow, with room for many to be added up.
 MIN_SQUARED, MAX_SQUARED = 1e-140, 1e140
 

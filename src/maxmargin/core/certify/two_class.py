@@ -14,6 +14,7 @@ from ..rows.one_pass import Seen
 from ..rows.rows import DenseRows, anchor, combine, scores, terms_of
 from ..rows.twofold import two_sum, twofold_combine, twofold_reach, twofold_slacks
 from ..rule import otherwise, rule, verb
+from . import at_once
 from .certificate import Certificate
 from .conclude import (
     METHOD,
@@ -24,12 +25,12 @@ from .conclude import (
     conclude,
     norms_of,
 )
-from .rounding import SPARE, UNIT, Blur, Rounding, gamma, score_blur
+from .rounding import FEW, SPARE, UNIT, Blur, Rounding, gamma, score_blur
 
 # A hard margin is met with equality, and may carry a multiplier, but for this.
 ON_MARGIN = 1e-6
-# Roundings of a few operations, and of a loss and its conjugate with what they do to an argument.
-FEW, MANY = 4.0 * UNIT, 160.0 * UNIT
+# Roundings of a loss and its conjugate with what they do to an argument.
+MANY = 160.0 * UNIT
 
 
 def certify(
@@ -200,7 +201,7 @@ def _(loss, alpha, c, cap, slack, per_slope):
     return 0.0, per_slope * abs(alpha / c + slope(loss, 1.0 - slack)), 0.0
 
 
-@plain_at_first(when=_quadratic_pieces)
+@plain_at_first(when=_quadratic_pieces, arrays=at_once.sums)
 @njit(cache=True, nogil=True)
 def sums(loss, c, cap, alpha, y, z, size, per_size, base, lost, at_place, hard, per_slope):
     """Σ c ℓ(m), Σ c ℓ*(−α/c), Σ α, Σ αy, Σ c by class, worst KKT violation by kind, box violation,

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ...certify import at_once
 from ...first_use import plain_at_first
 from ...problem.losses import Hinge, SquaredHinge, boxed
 from ...problem.problem import Problem
@@ -313,7 +314,7 @@ def _line_search(z, dz, a, sigma, cap, quad1, quad2):
     return t
 
 
-@plain_at_first
+@plain_at_first(arrays=at_once.bounds)
 @njit(cache=True, nogil=True)
 def _bounds(Z, y, c, D, squared, w, z, a):
     """Primal and dual values; a free bias's dual after scaling the heavier class to Σay = 0."""
