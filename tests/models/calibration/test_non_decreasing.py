@@ -32,7 +32,7 @@ def test_of_one_row_or_two(n):
 
 
 def test_steps_are_believed_as_far_as_they_differ_from_the_sigmoid():
-    """Of a true sigmoid by less than half, of another truth nearly; whatever the unit of the weights."""
+    """Of a true sigmoid by less than half, of another truth nearly all; in any unit of weights."""
     rng = np.random.default_rng(0)
     s = np.sort(rng.standard_normal(3000))
     for truth, least, most in ((expit(s), 0.1, 0.5), (np.where(s > 0, 0.9, 0.4), 0.8, 1.0)):
