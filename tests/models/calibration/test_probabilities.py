@@ -74,7 +74,7 @@ def test_two_classes_are_mapped_as_k_are(sign):
     S = maps.class_scores(sign * (2.0 * codes - 1.0) + 2.0 * rng.standard_normal(90), 2, False)
     slope, offset = maps.fit_map(S, codes, weight)
     size = float(weight @ np.abs(S[:, 1])) / (2.0 * weight.sum())
-    general = maps._Classes(S / size * (slope > 0), maps._targets(codes, 2, weight), weight)
+    general = maps._Classes(S / size * (slope > 0), maps.targets(codes, 2, weight), weight)
     theta = maps._newton(general)
     np.testing.assert_allclose(offset, theta[1:] - theta[1:].mean(), atol=1e-5)
     assert slope == pytest.approx(max(theta[0], 0.0) / size if sign > 0 else 0.0, rel=1e-4)
@@ -125,7 +125,9 @@ def test_probabilities_are_those_of_the_distribution():
     true = 1 / (1 + np.exp(-2 * grid[:, 0]))
     model = LinearSVM(probability=True).fit(x, y)
     low, high = model.predict_proba_interval(grid)
-    assert np.abs(model.predict_proba(grid)[:, 1] - true).max() < 0.06
+    off = np.abs(model.predict_proba(grid)[:, 1] - true)
+    assert off.max() < 0.08  # the sigmoid alone 0.05: steps are believed by a quarter
+    assert off.mean() < 0.03
     assert np.abs(0.5 * (low + high)[:, 1] - true).mean() < 0.04
     sets = model.predict_set(grid, alpha=0.05)
     assert sets[20].all()

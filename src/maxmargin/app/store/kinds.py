@@ -183,6 +183,21 @@ class Check:
             and self.reader.finite(scores)
             and self.reader.finite(offset)
             and bool(np.isfinite(calibration.slope))
+            and 0.0 <= calibration.share <= 1.0
+            and (calibration.steps is None or (k == 2 and self._steps(calibration.steps)))
+        )
+
+    def _steps(self, steps) -> bool:
+        """Scores that grow, and values that do not fall."""
+        if _kind(steps) != "f" or steps.ndim != 2 or steps.shape[1] != 2 or not len(steps):
+            return False
+        place, value = steps.T
+        return bool(
+            self.reader.finite(steps)
+            and (np.diff(place) > 0.0).all()
+            and (np.diff(value) >= 0.0).all()
+            and value[0] >= 0.0
+            and value[-1] <= 1.0
         )
 
     def _approximates(self) -> None:

@@ -1,4 +1,5 @@
-"""Calibrated probabilities as ONNX nodes: softmax(a s + b), in agreement with the label."""
+"""Calibrated probabilities as ONNX nodes: softmax(a s + b), of two classes mixed with steps, in
+agreement with the label."""
 
 from __future__ import annotations
 
@@ -20,7 +21,27 @@ def probability_nodes(graph, estimator, f: str, place: str) -> str:
     S = _class_scores(graph, f, k, getattr(estimator, "multiclass", "") == "pairs")
     Z = graph("Mul", S, graph.constant(np.float64(known.slope)))
     Z = graph("Add", Z, graph.constant(np.asarray(known.offset, dtype=np.float64)))
-    return _agreeing(graph, graph("Softmax", Z, axis=1), place, k)
+    P = graph("Softmax", Z, axis=1)
+    if known.steps is not None:
+        share = graph.constant(np.float64(known.share))
+        apart = graph("Sub", _on_steps(graph, f, known.steps), P)
+        P = graph("Add", P, graph("Mul", apart, share))
+    return _agreeing(graph, P, place, k)
+
+
+def _on_steps(graph, f: str, steps: np.ndarray) -> str:
+    """(1 − p, p) where p is linear between the steps: a ramp from each of them to the next."""
+    place, value = steps.T
+    way, rise = np.diff(place), np.diff(value)
+    p = graph.constant(np.float64(value[0]))
+    if len(way):
+        ramp = graph("Sub", f, graph.constant(place[None, :-1]))
+        ramp = graph("Max", ramp, graph.constant(np.float64(0.0)))
+        ramp = graph("Min", ramp, graph.constant(way[None]))
+        p = graph("Add", graph("MatMul", ramp, graph.constant((rise / way)[:, None])), p)
+    else:
+        p = graph("Add", graph("Mul", f, graph.constant(np.float64(0.0))), p)
+    return graph("Concat", graph("Sub", graph.constant(np.float64(1.0)), p), p, axis=1)
 
 
 def _class_scores(graph, f: str, k: int, pairs: bool) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from .conformal import check_alpha, p_values
 from .error_estimate import ErrorEstimate
-from .maps import agree, apply_map, class_scores, fit_map
+from .maps import agree, apply_map, class_scores, fit_map, targets
+from .non_decreasing import believed, non_decreasing
 from .venn_abers import VennAbers
 
 
@@ -20,6 +21,8 @@ class Calibration:
     scores : (n, k) class scores; with two classes (n,), of the second one against the first
     codes : (n,) places of their labels among the classes
     slope, offset : p = softmax(slope · s + offset), offset (k,)
+    steps, share : (m, 2) scores and values of the best non-decreasing function, of two classes
+        whose scores tell anything; by this share it takes the place of the sigmoid
     way : how the scores were found, "cross-validation" or "approximate leave-one-out"
     error : ErrorEstimate of the model on new rows, from the same answers
     """
@@ -30,6 +33,8 @@ class Calibration:
     offset: np.ndarray
     way: str
     error: ErrorEstimate
+    steps: np.ndarray | None = None
+    share: float = 0.0
 
     @property
     def rows(self) -> int:
@@ -47,7 +52,11 @@ class Calibration:
 
     def probabilities(self, S: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """(n, k), in which the most probable label is the one predicted."""
-        return agree(apply_map(S, self.slope, self.offset), predicted)
+        P = apply_map(S, self.slope, self.offset)
+        if self.steps is not None:
+            p = np.interp(S[:, 1] - S[:, 0], self.steps[:, 0], self.steps[:, 1])
+            P = (1.0 - self.share) * P + self.share * np.column_stack([1.0 - p, p])
+        return agree(P, predicted)
 
     def intervals(self, S: np.ndarray, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Venn–Abers' lower and upper probabilities (n, k), which enclose P."""
@@ -69,7 +78,8 @@ class Calibration:
 
     @cached_property
     def seen_probabilities(self) -> np.ndarray:
-        """(n, k) of the calibration rows themselves, before they agree with a prediction."""
+        """(n, k) of the calibration rows themselves, before they agree with a prediction, by the
+        sigmoid: the steps know these rows too well."""
         return apply_map(self._class_scores, self.slope, self.offset)
 
     @property
@@ -110,5 +120,17 @@ def learn(
     """The calibration of class scores (n, k); ``own``: they are log-probabilities already."""
     k = S.shape[1]
     slope, offset = (1.0, np.zeros(k)) if own else fit_map(S, codes, weight)
-    kept = S[:, 1] - S[:, 0] if k == 2 else S
-    return Calibration(np.ascontiguousarray(kept), codes, slope, offset, way, error)
+    kept = np.ascontiguousarray(S[:, 1] - S[:, 0] if k == 2 else S)
+    found = Calibration(kept, codes, slope, offset, way, error)
+    return found if own or k > 2 or not slope > 0.0 else _with_steps(found, weight)
+
+
+def _with_steps(known: Calibration, weight) -> Calibration:
+    """Of two classes: with the best non-decreasing function, and how far it is believed."""
+    weight = np.ones(known.rows) if weight is None else np.asarray(weight, dtype=np.float64)
+    order = np.argsort(known.scores, kind="stable")
+    order = order[weight[order] > 0.0]
+    s, t = known.scores[order], targets(known.codes, 2, weight)[order, 1]
+    steps = non_decreasing(s, t, weight[order])
+    share = believed(s, known.seen_probabilities[order, 1], weight[order], steps)
+    return replace(known, steps=steps.knots(), share=share) if len(s) else known

@@ -5,8 +5,9 @@
 
 fitted by maximum likelihood to scores of rows that their model had not seen, with targets that
 stop short of 0 and 1 as if every class had one more row and as many doubts (Platt), and a prior
-worth a row on b.  Then classes that are more probable than the one predicted share with it alike:
-the most probable label is always the label of ``predict``.
+worth a row on b.  Of two classes probabilities lie between the sigmoid and the best non-decreasing
+function for the same targets (``non_decreasing.py``).  Then classes that are more probable than the
+one predicted share with it alike: the most probable label is always the label of ``predict``.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ def fit_map(S: np.ndarray, codes: np.ndarray, weight=None) -> tuple[float, np.nd
         return 1.0, np.zeros(k)
     weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
     size = float(weight @ _spread(S)) / float(weight.sum()) or 1.0
-    targets = _targets(codes, k, weight)
-    found = _fitted(S / size, targets, weight)
+    T = targets(codes, k, weight)
+    found = _fitted(S / size, T, weight)
     if found[0] < 0.0:  # the scores tell nothing: then shares of the classes
-        found = _fitted(np.zeros_like(S), targets, weight)
+        found = _fitted(np.zeros_like(S), T, weight)
         found[0] = 0.0
     return float(found[0] / size), found[1:] - found[1:].mean()
 
@@ -70,7 +71,7 @@ def _spread(S: np.ndarray) -> np.ndarray:
     return np.abs(S - S.mean(axis=1, keepdims=True)).mean(axis=1)
 
 
-def _targets(codes: np.ndarray, k: int, weight: np.ndarray) -> np.ndarray:
+def targets(codes: np.ndarray, k: int, weight: np.ndarray) -> np.ndarray:
     """(n, k): nearly 1 for the class of the row, the rest shared by the others."""
     counts = np.bincount(codes, weight, k)
     sure = (counts + 1.0) / (counts + 2.0)
