@@ -150,7 +150,7 @@ class KernelPoints:
         scale = {"linear": 1.0, "poly": self.kernel.gamma, "rbf": 2.0 * self.kernel.gamma}
         factor = scale[str(self.kernel.name)]
         if self.csr is not None:
-            return few_sparse(self.csr[index], factor, self._added(index), dtype)
+            return few_sparse(self.rows, index, factor, self._added(index), dtype)
         Z = (_dense(self.X[index]).astype(np.float64, copy=False) - self.centre) * factor
         ready = np.column_stack([Z, self._added(index), np.ones(len(Z))])
         return DenseFew(ready.astype(dtype, copy=False))

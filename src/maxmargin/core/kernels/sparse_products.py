@@ -18,7 +18,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 from scipy import sparse
 
-from ..rows.rows import SparseRows, as_rows
+from ..rows.rows import SparseRows
 
 # Rows of a strip: four to eight registers of 64 bytes.
 STRIP_ROWS = 64
@@ -40,23 +40,53 @@ class SparseFew(NamedTuple):
     number: np.ndarray
 
 
-def few_sparse(some: sparse.csr_array, factor: float, offset: np.ndarray, dtype) -> SparseFew:
-    """Sparse rows, a copy of ours, times a factor, with their features in order."""
-    if not some.has_sorted_indices:
-        some.sort_indices()
-    used = np.zeros(some.shape[1], dtype=bool)
-    used[some.indices] = True
-    number = np.where(used, np.cumsum(used, dtype=np.int32) - 1, np.int32(-1))
-    data = some.data.astype(dtype) * dtype(factor)
-    shape = some.shape[0], max(1, int(np.count_nonzero(used)))
-    rows = as_rows(sparse.csr_array((data, number[some.indices], some.indptr), shape=shape))
-    assert isinstance(rows, SparseRows)
-    return SparseFew(rows, offset.astype(dtype), number)
+def few_sparse(rows: SparseRows, index, factor: float, offset: np.ndarray, dtype) -> SparseFew:
+    """Some of these rows times a factor, with their features in order."""
+    indptr = np.zeros(len(index) + 1, np.int64)
+    lengths = rows.indptr[1:].astype(np.int64) - rows.indptr[:-1]
+    np.cumsum(lengths[index], out=indptr[1:])
+    indices, data = np.empty(indptr[-1], np.int64), np.empty(indptr[-1], dtype)
+    number = np.full(rows.width, -1)
+    if not _gather(rows, index, dtype(factor), indptr, indices, data):
+        ordered = sparse.csr_array((data, indices, indptr), shape=(len(index), rows.width))
+        ordered.sort_indices()
+        indices, data = ordered.indices.astype(np.int64), ordered.data
+    count = _renumber(indices, number)
+    return SparseFew(SparseRows(indptr, indices, data, count), offset.astype(dtype), number)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _gather(rows, index, factor, indptr, indices, data):
+    """What these rows store, times a factor; False if features of a row are in no order."""
+    ordered = True
+    for j in range(len(index)):
+        k, last = indptr[j], np.int64(-1)
+        for here in range(np.int64(rows.indptr[index[j]]), np.int64(rows.indptr[index[j] + 1])):
+            feature = np.int64(rows.indices[here])
+            indices[k], data[k] = feature, data.dtype.type(rows.data[here]) * factor
+            ordered = ordered and feature > last
+            last, k = feature, k + 1
+    return ordered
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _renumber(indices, number):
+    """Features by their place among those that are stored; returns how many these are."""
+    for k in range(len(indices)):
+        number[indices[k]] = 0
+    count = 0
+    for feature in range(len(number)):
+        if number[feature] == 0:
+            number[feature] = count
+            count += 1
+    for k in range(len(indices)):
+        indices[k] = number[indices[k]]
+    return count
 
 
 def empty_strip(few: SparseFew) -> np.ndarray:
     """Room for a strip, zeros before and after."""
-    values = few.rows.width * STRIP_ROWS
+    values = max(1, few.rows.width) * STRIP_ROWS
     room = np.zeros(values + STRIP_ROWS, few.offset.dtype)
     skipped = -room.ctypes.data % 64 // room.itemsize  # registers do not straddle lines of a cache
     return room[skipped : skipped + values].reshape(-1, STRIP_ROWS)
@@ -90,8 +120,6 @@ def _add_stored(typingctx, sums, at, strip, indices, data, k, stop, end):
         builder.cbranch(builder.icmp_signed("<", here, args[6]), look, done)
         builder.position_at_end(look)
         feature = builder.load(builder.gep(index_values, [here]))
-        if feature.type.width < whole.width:
-            feature = builder.zext(feature, whole)
         builder.cbranch(builder.icmp_signed("<", feature, args[7]), body, done)
         builder.position_at_end(body)
         value = builder.load(builder.gep(data_values, [here]))
@@ -125,8 +153,7 @@ def sparse_products(few, rows, offset, start, strip, out):
     thin = MIN_STORED_IN_STRETCH * m * len(strip) // max(1, len(few.rows.data))
     stretch = max(MIN_STRETCH, thin)
     for left in range(0, n, STRIP_ROWS):
-        first = start + left
-        end = min(first + STRIP_ROWS, count)
+        first, end = min(start + left, count), min(start + left + STRIP_ROWS, count)
         _fill(strip, few.number, rows, first, end)
         for j in range(m):
             place[j] = indptr[j]
