@@ -22,6 +22,7 @@ from .device.tensors import refuse_tensors
 from .labels import label_codes, two_codes
 
 FLOAT_DTYPES = [np.float64, np.float32]
+INDEX_DTYPES = [np.int32, np.int64]
 # Kinds of labels that are classes whatever they hold: whole numbers, truth values, words.
 SURE_KINDS = "iubU"
 ROW_CHECKS = {"accept_sparse": "csr", "dtype": FLOAT_DTYPES, "accept_large_sparse": True}
@@ -61,7 +62,7 @@ def check_rows(estimator, X, *, reset: bool, **other):
     """
     known = None if reset or "feature_names_in_" in vars(estimator) else estimator
     unasked = other == {"ensure_all_finite": False}
-    plain = _plain_table(X) if unasked else not other and _plain(X)
+    plain = _plain_table(X) if unasked else not other and (_plain(X) or _plain_sparse(X))
     if plain and X.shape[1] == getattr(known, "n_features_in_", -1):
         return canonical(X)
     refuse_masked(X=X)
@@ -71,7 +72,7 @@ def check_rows(estimator, X, *, reset: bool, **other):
 
 def check_training(estimator, X, y, **other):
     """X as in ``check_rows``, the sorted classes, and each label's index among them."""
-    if not other and _plain(X) and _plain_labels(y, len(X)):
+    if not other and (_plain(X) or _plain_sparse(X)) and _plain_labels(y, X.shape[0]):
         estimator.n_features_in_ = X.shape[1]
         vars(estimator).pop("feature_names_in_", None)
     else:
@@ -108,6 +109,19 @@ def _plain(X) -> bool:
 
 def _plain_table(X) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.size > 0 and X.dtype in FLOAT_DTYPES
+
+
+def _plain_sparse(X) -> bool:
+    """The same of CSR, with indices that SciPy has checked when it was made."""
+    if type(X) not in (sparse.csr_matrix, sparse.csr_array) or X.ndim != 2 or 0 in X.shape:
+        return False
+    plain = type(X.data) is np.ndarray and X.data.dtype in FLOAT_DTYPES
+    if not plain or X.indices.dtype != X.indptr.dtype or X.indices.dtype not in INDEX_DTYPES:
+        return False
+    if get_config()["assume_finite"]:
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.data.sum()))
 
 
 def _plain_labels(y, rows: int) -> bool:

@@ -66,16 +66,15 @@ def shift(alpha, cap, y, step):
     """Into the box, the free ones moved by −y step; Σαy, Σ₊α, Σ₋α and how many are free now."""
     r, plus, minus, free = 0.0, 0.0, 0.0, 0
     for i in range(len(alpha)):
-        a = min(max(alpha[i], 0.0), cap[i])
-        if step != 0.0 and 0.0 < a < cap[i]:
-            a = min(max(a - y[i] * step, 0.0), cap[i])
+        a, sign = min(max(alpha[i], 0.0), cap[i]), y[i]
+        # No branches: which multipliers are free is as good as random, and so are labels.
+        gone = min(max(a - sign * step, 0.0), cap[i])
+        a = gone if (step != 0.0) & (a > 0.0) & (a < cap[i]) else a
         alpha[i] = a
-        r += a * y[i]
-        free += 0.0 < a < cap[i]
-        if y[i] > 0.0:
-            plus += a
-        else:
-            minus += a
+        r += a * sign
+        free += (a > 0.0) & (a < cap[i])
+        plus += a if sign > 0.0 else 0.0
+        minus += 0.0 if sign > 0.0 else a
     return r, plus, minus, free
 
 

@@ -100,7 +100,7 @@ class ClassDescent:
         self.points["y"], self.points["c"], self.points["centre"] = problem.y, problem.c, centre
         self.points["q"] = np.maximum(q + self.tau, EMPTY_ROW_NORM * unit)
         self.points["wake"] = np.where(alive, 0.0, np.inf)
-        self.order = np.empty(n, dtype=np.uint32)
+        self.order, self.every = np.empty(n, dtype=np.uint32), np.arange(n, dtype=np.uint32)
         self.dice = np.array([monitor.seed], dtype=np.uint64)
         values = max(1, size_of(rows))
         self.slice = max(1, int(CALL_MULTIPLICATIONS * n / (values * padded(problem.k))))
@@ -196,7 +196,7 @@ class ClassDescent:
         """One pass over the rows that are awake."""
         problem, monitor = self.problem, self.monitor
         monitor.step()
-        count = awake(self.points, self.clock, self.dice, self.order)
+        count = awake(self.points, self.every, self.clock, self.dice, self.order)
         moved = 0.0
         for first in range(0, count, self.slice):
             if first and monitor.seconds > monitor.max_seconds:

@@ -85,15 +85,19 @@ class Descent:
         self.w = w
         self.w_best, self.primal, self.dual = w, Primal(np.inf, 1.0, b), Dual(-np.inf, alpha)
         self.states = np.zeros(1, dtype=DESCENT_STATE_DTYPE)
-        self.now: Any = self.states.view(np.recarray)[0]
-        self.now.stretch, self.now.speed = 1.0, np.inf
-        order, dice = np.empty(n, dtype=np.uint32), np.array([monitor.seed], dtype=np.uint64)
+        self.now: Any = self.states[0]  # by name: a record array is slow to ask
+        self.now["stretch"], self.now["speed"] = 1.0, np.inf
+        self.now["horizon"] = -np.inf
+        trail, some, order = np.empty((3, n), dtype=np.uint32)
+        dice = np.array([monitor.seed], dtype=np.uint64)
         values = max(1, size_of(problem.rows))
         self.slice = max(1, int(CALL_VALUES * n / values))
         self.stride = EPOCHS_PER_LEAP + int(LEAP_COST * d / values)
         if start is not None:
             self._begin_at(start)
-        self.past = (self.points["alpha"].copy(), self.w.copy(), order, dice, np.empty(d))
+        self.past = (
+            self.points["alpha"].copy(), self.w.copy(), trail, some, dice, order, np.empty(d)
+        )  # fmt: skip
 
     def _begin_at(self, start: Point) -> None:
         """Take over the multipliers; the weights count as a candidate for the best primal."""
@@ -101,10 +105,11 @@ class Descent:
         alpha = np.clip(start.alpha, 0.0, problem.cap)
         self.points["alpha"] = alpha
         self.w = combine(problem.rows, alpha * problem.y)
-        self.now.r = float(alpha @ problem.y)
-        self.now.b = float(start.b) if problem.bias else 0.0
+        self.now["r"] = float(alpha @ problem.y)
+        self.now["b"] = float(start.b) if problem.bias else 0.0
         w = np.asarray(start.w, dtype=np.float64)
-        self._offer(primal_bound(problem, scores(problem.rows, w), float(w @ w), start.b), w)
+        f, tol = scores(problem.rows, w), self.monitor.tol
+        self._offer(primal_bound(problem, f, float(w @ w), start.b, tol), w)
 
     def loop(self) -> Ending:
         """Epochs, leaps and checks until the gap asked for is reached."""
@@ -117,7 +122,8 @@ class Descent:
             before = self.primal.value - self.dual.value, self.dual.value
             if self.check():
                 return Ending.REACHED
-            outlook = (self.monitor.tol, self.gap(), float(self.now.speed), int(self.now.epochs))
+            now, tol = self.now, self.monitor.tol
+            outlook = tol, self.gap(), float(now["speed"]), int(now["epochs"])
             idle = 0 if self._advanced(*before) else idle + 1
             self.leap()
         return Ending.STALLED
@@ -130,7 +136,7 @@ class Descent:
 
     def march(self, outlook: tuple[float, float, float, int]) -> bool:
         """Epochs and leaps for about a tenth of a second; whether a check is due."""
-        problem, monitor, begun = self.problem, self.monitor, int(self.now.epochs)
+        problem, monitor, begun = self.problem, self.monitor, int(self.now["epochs"])
         last = begun + monitor.max_iter - monitor.n_iter
         if last == begun:
             raise OutOfBudget(Ending.ITERATIONS)
@@ -138,8 +144,8 @@ class Descent:
             problem.loss, problem.rows, self.bends, self.rho, bool(problem.bias),
             self.stride, self.slice, last, outlook, self.states, self.points, self.w, self.past,
         )  # fmt: skip
-        monitor.step(int(self.now.epochs) - begun)
-        if self.now.stretch > MAX_LEAP_PRODUCT:
+        monitor.step(int(self.now["epochs"]) - begun)
+        if self.now["stretch"] > MAX_LEAP_PRODUCT:
             self.refresh()
         return due
 
@@ -147,22 +153,22 @@ class Descent:
         """Follow the path since the last leap to the highest dual on it, where it is quadratic."""
         if len(self.bends) == 0:
             return
-        now, (old_alpha, old_w, *_, room) = self.now, self.past
-        now.r, length = leap(
-            self.problem.rows, self.bends, now.b, self.rho, now.r,
-            self.points, self.w, old_alpha, old_w, room,
+        now, (old_alpha, old_w, trail, *_, room) = self.now, self.past
+        now["r"], length, now["gone"] = leap(
+            self.problem.rows, self.bends, trail[: now["gone"]], now["mass"], now["b"], self.rho,
+            now["r"], self.points, self.w, old_alpha, old_w, room,
         )  # fmt: skip
-        now.stretch *= 1.0 + abs(length)
-        if now.stretch > MAX_LEAP_PRODUCT:
+        now["stretch"] *= 1.0 + abs(length)
+        if now["stretch"] > MAX_LEAP_PRODUCT:
             self.refresh()
 
     def refresh(self) -> None:
         """Compute w afresh from α, here and where the last leap began."""
         rows, y, alpha = self.problem.rows, self.problem.y, self.points["alpha"]
         old_alpha, old_w, *_ = self.past
-        self.w, self.now.r = combine(rows, alpha * y), float(alpha @ y)
+        self.w, self.now["r"] = combine(rows, alpha * y), float(alpha @ y)
         old_w[:] = combine(rows, old_alpha * y)
-        self.now.stretch = 1.0
+        self.now["stretch"] = 1.0
 
     def check(self) -> bool:
         """Bound the optimum from both sides; whether the gap asked for is reached."""
@@ -171,12 +177,14 @@ class Descent:
             self.refresh()
         f, sq = scores(problem.rows, self.w), float(self.w @ self.w)
         now = self.now
-        self._offer(primal_bound(problem, f, sq, float(now.b)), self.w)
+        self._offer(primal_bound(problem, f, sq, float(now["b"]), self.monitor.tol), self.w)
         alpha = self.points["alpha"].copy()
+        now["mass"] = float(alpha.sum())
         dual = dual_bound(problem, f, sq, self.lengths, alpha)
         if dual.value > self.dual.value:
             self.dual = dual
-        settle(problem.loss, self.points, f, now.b + self.rho * now.r, now.clock)
+        settle(problem.loss, self.points, f, now["b"] + self.rho * now["r"], now["clock"])
+        now["horizon"], now["seen"] = -np.inf, 0
         return self.monitor.record(self.primal.value, self.dual.value)
 
     def _offer(self, primal: Primal, w: np.ndarray) -> None:

@@ -20,16 +20,17 @@ from numba import njit
 from ...problem.losses import best_alpha, kink, target
 from ...rows.rows import nudge, prefetch, score, touch
 
-# All a step needs to know of its example, side by side: one cache line.
+# All a step needs to know of its example, side by side: one cache line.  ``listed``: whether it is
+# among those that have moved since the last leap.
 POINT_DTYPE = np.dtype(
-    [(name, np.float64) for name in ("y", "q", "c", "cap", "alpha", "G", "wake", "unused")]
+    [(name, np.float64) for name in ("y", "q", "c", "cap", "alpha", "G", "wake", "listed")]
 )
 
 # Rows between the one asked for from memory and the one in use: about one memory latency.
 PREFETCH_DISTANCE = 2
 # A row at a bound sleeps until the clock has moved this many times its |G|.  The clock runs
 # on the rms of movements, so single rows may move faster; 0.7 and 3 measured the same.
-SLEEP_FACTOR = 1.5
+SLEEP_FACTOR = 3.0
 # Knuth's linear congruential generator; only its high bits are used.
 LCG_MULTIPLIER = np.uint64(6364136223846793005)
 LCG_INCREMENT = np.uint64(1442695040888963407)
@@ -37,10 +38,11 @@ HIGH_BITS_SHIFT = np.uint64(32)
 
 
 @njit(cache=True, nogil=True)
-def awake(points, clock, dice, order):
-    """Write the rows that are awake to ``order``, shuffled by ``dice``; returns their number."""
+def awake(points, some, clock, dice, order):
+    """Write the rows of ``some`` that are awake to ``order``, shuffled by ``dice``; returns their
+    number."""
     count, state = 0, dice[0]
-    for i in range(points.shape[0]):
+    for i in some:
         if points[i].wake <= clock:
             state = state * LCG_MULTIPLIER + LCG_INCREMENT
             j = ((state >> HIGH_BITS_SHIFT) * np.uint64(count + 1)) >> HIGH_BITS_SHIFT
@@ -51,11 +53,23 @@ def awake(points, clock, dice, order):
     return count
 
 
+@njit(cache=True, nogil=True)
+def enroll(points, horizon, some):
+    """Write to ``some`` the rows that wake up until ``horizon``; returns their number."""
+    count = 0
+    for i in range(points.shape[0]):
+        if points[i].wake <= horizon:
+            some[count] = i
+            count += 1
+    return count
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def sweep(loss, rows, order, b, rho, omega, clock, r, points, w):
+def sweep(loss, rows, order, b, rho, omega, clock, r, points, w, trail, gone):
     """Give each multiplier in ``order`` its best value once, over-relaxed by ω.
 
-    Returns r and the sum of squared changes of G since each row's last visit.
+    Returns r, the sum of squared changes of G since each row's last visit, and how many rows
+    ``trail`` lists of those that have moved; before, it was ``gone``.
     """
     moved = 0.0
     count = order.shape[0]
@@ -76,10 +90,14 @@ def sweep(loss, rows, order, b, rho, omega, clock, r, points, w):
             r += step * y
             G += step * q
             point.alpha = new
+            if point.listed == 0.0:
+                point.listed = 1.0
+                trail[gone] = i
+                gone += 1
         elif _rests(loss, alpha, cap, G):
             point.wake = clock + SLEEP_FACTOR * abs(G + (1.0 - target(loss)))
         point.G = G
-    return r, moved
+    return r, moved, gone
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -163,9 +163,9 @@ def _epochs(problem: MulticlassProblem, state: ClassState, told: ClassRound, bet
     room = np.zeros(width), np.zeros(width), np.full(width, -np.inf), np.zeros(width)
     # A part's own dice, thrown anew in every round, and alike when a task is run again.
     dice = np.array([hash((told.seed, n, state.epochs)) & 0xFFFFFFFF], dtype=np.uint64)
-    order, clock = np.empty(n, dtype=np.uint32), 0.0
+    every, order, clock = np.arange(n, dtype=np.uint32), np.empty(n, dtype=np.uint32), 0.0
     for _ in range(told.epochs):
-        some = awake(points, clock, dice, order)
+        some = awake(points, every, clock, dice, order)
         moved = sweep(
             hinge_rates(problem.loss), problem.rows, order[:some], k, rho + told.mm,
             MULTIPLIER_ROUNDING,

@@ -125,13 +125,15 @@ def _epochs(problem: Problem, state: BinaryState, told: Round, alpha, f, w) -> n
         settle(problem.loss, points, f, told.b + told.rho * told.r, 0.0)
     # A part's own dice, thrown anew in every round, and alike when a task is run again.
     dice = np.array([hash((told.seed, n, state.epochs)) & 0xFFFFFFFF], dtype=np.uint64)
-    order, clock, r = np.empty(n, dtype=np.uint32), 0.0, told.r
+    every, (order, trail) = np.arange(n, dtype=np.uint32), np.empty((2, n), dtype=np.uint32)
+    clock, r, gone = 0.0, told.r, 0
     for t in range(told.epochs):
-        count = awake(points, clock, dice, order)
+        count = awake(points, every, clock, dice, order)
         omega = OVER_RELAXATION if state.epochs + t else 1.0
-        r, moved = sweep(
-            problem.loss, problem.rows, order[:count], b, rho, omega, clock, r, points, w
-        )
+        r, moved, gone = sweep(
+            problem.loss, problem.rows, order[:count], b, rho, omega, clock, r, points, w,
+            trail, gone,
+        )  # fmt: skip
         clock += float(np.sqrt(moved / max(1, count)))
     return np.clip(points["alpha"] / sigma, 0.0, problem.cap)
 
