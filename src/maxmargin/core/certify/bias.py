@@ -18,6 +18,7 @@ from numba import njit
 from ..first_use import plain_at_first
 from ..problem.losses import Hinge, Logistic, SquaredHinge, slope
 from ..problem.problem import Problem
+from ..rows.exponential import exponentials
 from ..rule import otherwise, rule, verb
 from . import at_once
 
@@ -25,6 +26,8 @@ from . import at_once
 SUM_EQUALITY_TOL = 1e-12
 # How far from the guess a bias is sought, in units of the largest score, and how precisely.
 MAX_BIAS_DISTANCE, MAX_HALVINGS = 1e6, 200
+# Rows whose exponentials are taken at once: they stay in the nearest cache.
+EXP_BLOCK_ROWS = 1024
 
 
 def best_bias(problem: Problem, f: np.ndarray, guess: float = 0.0) -> float:
@@ -189,20 +192,14 @@ def _logistic_bias(f, y, c, guess):
     shift = math.log(plus / minus)
     lo, hi = lo + min(shift, 0.0), hi + max(shift, 0.0)
     b = min(max(guess, lo), hi)
+    small, sums = np.empty(EXP_BLOCK_ROWS), np.empty(4)
     for _ in range(200):
-        plus, minus, plus_bends, minus_bends = 0.0, 0.0, 0.0, 0.0
-        for i in range(f.shape[0]):
-            if c[i] > 0.0:
-                small = math.exp(-abs(f[i] + b))
-                bend = c[i] * small / ((1.0 + small) * (1.0 + small))
-                wrong = y[i] * (f[i] + b) < 0.0
-                alpha = c[i] * (1.0 if wrong else small) / (1.0 + small)
-                if y[i] > 0.0:
-                    plus += alpha
-                    plus_bends += bend
-                else:
-                    minus += alpha
-                    minus_bends += bend
+        sums[:] = 0.0
+        for start in range(0, f.shape[0], EXP_BLOCK_ROWS):
+            stop = min(f.shape[0], start + EXP_BLOCK_ROWS)
+            part = slice(start, stop)
+            _add_pulls(f[part], b, y[part], c[part], small[: stop - start], sums)
+        plus, minus, plus_bends, minus_bends = sums[0], sums[1], sums[2], sums[3]
         if minus > plus:
             hi = b
         else:
@@ -217,6 +214,32 @@ def _logistic_bias(f, y, c, guess):
             break
         b = new
     return b
+
+
+@njit(cache=True, nogil=True)
+def _add_pulls(f, b, y, c, small, sums):
+    """Σ α and Σ c σ(1 − σ) of either class."""
+    for i in range(f.shape[0]):
+        small[i] = -abs(f[i] + b)
+    exponentials(small)
+    _add_classes(f, b, y, c, small, sums)
+
+
+@njit(cache=True, nogil=True, fastmath={"nsz", "reassoc", "contract"})
+def _add_classes(f, b, y, c, small, sums):
+    plus, minus, plus_bends, minus_bends = 0.0, 0.0, 0.0, 0.0
+    for i in range(f.shape[0]):
+        alpha = (1.0 if y[i] * (f[i] + b) < 0.0 else small[i]) / (1.0 + small[i])
+        bend = small[i] / ((1.0 + small[i]) * (1.0 + small[i]))
+        alpha, bend = (c[i] * alpha, c[i] * bend) if c[i] > 0.0 else (0.0, 0.0)
+        plus += alpha if y[i] > 0.0 else 0.0
+        minus += 0.0 if y[i] > 0.0 else alpha
+        plus_bends += bend if y[i] > 0.0 else 0.0
+        minus_bends += 0.0 if y[i] > 0.0 else bend
+    sums[0] += plus
+    sums[1] += minus
+    sums[2] += plus_bends
+    sums[3] += minus_bends
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,7 @@
-"""Exponentials of whole arrays inside compiled loops, eight or sixteen at a time.
+"""Exponentials and logarithms of whole arrays inside compiled loops, eight or sixteen at a time.
 
     exp x = 2^n · exp f,      n = round(x / log 2),      f = x − n log 2,      |f| ≤ ½ log 2
+    log(1 + x) = 2 (z + z³/3 + z⁵/5 + …),                z = x / (2 + x),      x in [0, 1]
 
 numba calls a library for every single exponential, which takes ten times longer than a
 polynomial that the compiler can lay out in vectors.  Errors are a few roundings of x and of the
@@ -30,6 +31,8 @@ HALF_F = np.float32(0.5)
 # 1 / j!
 TAYLOR_64 = tuple(1.0 / math.factorial(j) for j in range(14))
 TAYLOR_32 = tuple(np.float32(t) for t in TAYLOR_64)
+# 2 / (2j + 1): what is left out is z³² / 33 of the whole, and z at most 1/3.
+ARTANH = tuple(2.0 / (2 * j + 1) for j in range(16))
 
 
 @intrinsic
@@ -107,3 +110,35 @@ def exponentials(values):
     """values ← exp(values) for a flat array of numbers that are at most zero."""
     for i in range(values.shape[0]):
         values[i] = _exp(values[i])
+
+
+@njit(cache=True, nogil=True, fastmath=EXP_FASTMATH)
+def logarithms(values, out):
+    """out ← log(1 + values) for flat arrays of numbers from zero to one, to a few roundings of
+    the result, however small."""
+    for i in range(values.shape[0]):
+        z = values[i] / (2.0 + values[i])
+        q = z * z
+        low = ARTANH[0] + q * (
+            ARTANH[1]
+            + q
+            * (
+                ARTANH[2]
+                + q
+                * (ARTANH[3] + q * (ARTANH[4] + q * (ARTANH[5] + q * (ARTANH[6] + q * ARTANH[7]))))
+            )
+        )
+        high = ARTANH[8] + q * (
+            ARTANH[9]
+            + q
+            * (
+                ARTANH[10]
+                + q
+                * (
+                    ARTANH[11]
+                    + q * (ARTANH[12] + q * (ARTANH[13] + q * (ARTANH[14] + q * ARTANH[15])))
+                )
+            )
+        )
+        fourth = (q * q) * (q * q)
+        out[i] = z * (low + fourth * fourth * high)

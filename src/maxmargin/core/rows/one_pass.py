@@ -68,6 +68,15 @@ def quick_scores(rows: Any, w: np.ndarray) -> np.ndarray:
     return f
 
 
+def quick_sum(rows: Any, v: np.ndarray) -> np.ndarray:
+    """Xᵀv; of many narrow rows in two thirds of the time that BLAS takes."""
+    if not (isinstance(rows, DenseRows) and by_rows(rows)):
+        return combine(rows, v)
+    total = np.zeros(shape(rows)[1])
+    add_rows(rows.X, v, total)
+    return total
+
+
 @verb
 def nudge_four(rows, i, v, w):
     """w += Σ v_k x_k of the rows i to i + 3."""
@@ -110,3 +119,19 @@ def _scores(X, w, f):
         for j in range(x.shape[0]):
             total += x[j] * w[j]
         f[i] = total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+def add_rows(X, v, total):
+    """total += Σ v x, one load and one store of the total for four rows."""
+    n = X.shape[0]
+    whole = n & ~3
+    for i in range(0, whole, 4):
+        a, b, c, d = X[i], X[i + 1], X[i + 2], X[i + 3]
+        p, q, r, s = v[i], v[i + 1], v[i + 2], v[i + 3]
+        for j in range(total.shape[0]):
+            total[j] += (p * a[j] + q * b[j]) + (r * c[j] + s * d[j])
+    for i in range(whole, n):
+        x = X[i]
+        for j in range(total.shape[0]):
+            total[j] += v[i] * x[j]

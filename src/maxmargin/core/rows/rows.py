@@ -120,7 +120,7 @@ def shape(rows: Any) -> tuple[int, int]:
 def take(rows: Any, index: np.ndarray) -> Rows:
     """A copy of the rows named by ``index``, in the same storage and precision."""
     if isinstance(rows, DenseRows):
-        return DenseRows(np.ascontiguousarray(rows.X[index]))
+        return DenseRows(np.ascontiguousarray(rows.X.take(index, axis=0)))
     return as_rows(as_csr(rows)[index])
 
 

@@ -39,6 +39,9 @@ MAX_COPIED_VALUES = 1 << 24
 # Sparse rows are copied only if their inner products take no more multiplications than this: on
 # more of them, steps by the variances of columns are through before the first matrix is factored.
 MAX_SPARSE_MULTIPLICATIONS = 200_000_000
+# A part's model serves all rows if it has this share of the rows that all would give it.
+# A larger part's steps need so many per weight: each leaves some d/m of the gap.
+BORROWED_ROWS_SHARE, PART_ROWS_PER_WEIGHT = 0.5, 32
 # Rows per class that A is estimated from.
 CURVATURE_ROWS_PER_CLASS = 4
 # Directions of A below this share of its largest are not seen: equal shifts of all classes.
@@ -225,8 +228,27 @@ class Sampled:
     costly = True
 
     def __init__(self, products: Products, bends, seed: int, bias: Bias):
-        self.products, self.bends, self.free = products, bends, bool(bias)
-        self.index = products.sample(enough_rows(products.d), seed)
+        self.seed, self.free, self.borrowed = seed, bool(bias), False
+        self._choose(products, bends)
+        self.refresh()
+
+    def tells_enough(self, part: bool) -> bool:
+        """Whether its rows will do for more, or for a larger part."""
+        d = self.products.d
+        least = BORROWED_ROWS_SHARE * enough_rows(d)
+        least = min(least, PART_ROWS_PER_WEIGHT * (d + 1)) if part else least
+        return not self.wide and len(self.index) >= least
+
+    def of(self, products: Products, bends) -> Sampled:
+        """The same for more rows, of which these are a part, until it is taken afresh."""
+        model = copy(self)
+        model.products, model.bends, model.exact, model.borrowed = products, bends, False, True
+        return model
+
+    def _choose(self, products: Products, bends) -> None:
+        """The rows that tell the curvature."""
+        self.products, self.bends = products, bends
+        self.index = products.sample(enough_rows(products.d), self.seed)
         self.scale = float(products.c.sum()) / float(products.c[self.index].sum())
         m, d = len(self.index), products.d
         cheap = products.dense or m * m * d <= MAX_SPARSE_MULTIPLICATIONS
@@ -238,10 +260,12 @@ class Sampled:
             self.K = self.thin @ self.thin.T
         if self.wide:
             self.variances = spread(products.rows) ** 2
-        self.refresh()
 
     def refresh(self) -> None:
         """Take the curvatures from the present scores."""
+        if self.borrowed:
+            self._choose(self.products, self.bends)
+            self.borrowed = False
         s = self.scale * self.bends(self.index)
         self.total = max(float(s.sum()), np.finfo(float).tiny)
         self.h = np.zeros(self.products.d)
@@ -262,6 +286,11 @@ class Sampled:
 
     def biases(self, h: np.ndarray) -> np.ndarray:
         return h / self.total if self.free else np.zeros_like(h)
+
+    def pulled(self, step: np.ndarray, g: np.ndarray) -> float:
+        """½‖g_w‖² after a small step of the bias, with room for what a sample does not tell."""
+        moved = 2.0 * float(np.linalg.norm(self.h)) * float(np.abs(step).max())
+        return 0.5 * (float(np.linalg.norm(g[:-1])) + moved) ** 2
 
     def __call__(self, g: np.ndarray) -> np.ndarray:
         g_w, g_b = g[:-1, 0], g[-1, 0]

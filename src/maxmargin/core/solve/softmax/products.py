@@ -30,8 +30,11 @@ MAX_ADDED_CHUNK_ROWS = 256
 MAX_SPARSE_DENSITY = 0.3
 # From this many standard deviations of the mean on, centring by arithmetic costs too many digits.
 MAX_MEAN_DEVIATIONS = 100.0
-# Rows from which such properties of the data are judged.
-DEVIATION_SAMPLE_ROWS = 256
+# Rows from which such properties of the data are judged; and a place near the mean taken.
+DEVIATION_SAMPLE_ROWS, MEAN_ROWS = 256, 2048
+# Chosen rows are copied, centred and weighed so many values at a time, which stay in a cache, and
+# so many rows, beside whose products adding up costs little; fewer are not worth a compilation.
+WEIGHTED_VALUES, MIN_WEIGHTED_ROWS, MIN_WEIGHTED_VALUES = 1 << 16, 1024, 1 << 17
 # Numbers from which on scores are kept in float32 whatever the data.
 MAX_DOUBLE_SCORES = 1 << 22
 
@@ -167,6 +170,16 @@ class Products:
     def gram(self, index: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Σ w x̃ x̃ᵀ and Σ w x̃ over the rows named by ``index``, as exact as a model needs."""
         G, h = np.zeros((self.d, self.d)), np.zeros(self.d)
+        if isinstance(self.rows, DenseRows) and len(index) * self.d >= MIN_WEIGHTED_VALUES:
+            mu, root = self.mu.astype(self.work), np.sqrt(weight).astype(self.work)
+            size = max(WEIGHTED_VALUES // self.d, MIN_WEIGHTED_ROWS)
+            room = np.empty((min(size, len(index)), self.d), self.work)
+            for some in _slices(0, len(index), size):
+                block = room[: some.stop - some.start]
+                _weighted(self.rows.X, index[some], root[some], mu, block)
+                h += root[some] @ block
+                G += block.T @ block
+            return G, h
         size = max(MIN_CHUNK_ROWS, 8 * PRODUCT_CHUNK_VALUES // max(1, self.d))
         for start in range(0, len(index), size):
             part = index[start : start + size]
@@ -207,12 +220,27 @@ def far_mean(X: np.ndarray, mu: np.ndarray) -> bool:
     return bool((at > MAX_MEAN_DEVIATIONS * np.maximum(some.std(axis=0), 1e-12)).any())
 
 
+def near_mean(X: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """The weighted mean of some rows: where they are told apart, a place near the mean will do."""
+    some = slice(None, None, max(1, len(X) // MEAN_ROWS))
+    share = c[some] if c[some].any() else np.ones(len(c[some]))
+    return (share / share.sum()) @ X[some].astype(np.float64, copy=False)
+
+
 def _storage(rows: Rows, k: int) -> Rows:
     """The rows themselves; dense ones that are mostly zeros as sparse ones."""
     _, d = shape(rows)
     if k == 1 or d < 64:
         return rows
     return compressed(rows, MAX_SPARSE_DENSITY)
+
+
+@njit(cache=True, nogil=True)
+def _weighted(X, index, root, mu, out):
+    for i in range(index.shape[0]):
+        x = X[index[i]]
+        for j in range(x.shape[0]):
+            out[i, j] = root[i] * (x[j] - mu[j])
 
 
 @njit(cache=True, nogil=True)

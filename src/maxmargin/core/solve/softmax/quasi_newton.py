@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg.blas import daxpy
 
 from ..contract import Ending, Monitor, ended
-from .hessian_models import Kronecker, Model
+from .hessian_models import Kronecker, Model, Sampled
 from .path_state import Known, Pair, PathPoint
 from .smooth import LogisticLoss, SoftmaxLoss
 
@@ -35,6 +35,9 @@ MAX_PAIR_VALUES = 1 << 22
 # The line search ends when the slope has fallen to this share.
 LINE_SLOPE_SHARE = 0.1
 MAX_LINE_STEPS = 12
+# … or a whole step has left this share of it, where to look for the best one costs as much as
+# another step.
+WHOLE_STEP_SLOPE = 0.5
 # Rounding of an objective summed up from float32 and float64 scores.
 OBJECTIVE_ROUNDING_BY_DTYPE = {np.dtype(np.float32): 1e-7, np.dtype(np.float64): 1e-14}
 # Steps after which A is taken afresh, at the latest: when half as many again have been made.
@@ -79,6 +82,7 @@ class QuasiNewton:
     """Where the search stands: x = (W, b) stacked as (d + 1, k), objective and gradient."""
 
     ending = Ending.STALLED
+    whole = True  # whether a whole step is expected to be right: the last one was
     error = np.nan  # estimated, relative to the objective; only where estimates are asked for
 
     def __init__(self, loss: SoftmaxLoss | LogisticLoss, monitor: Monitor, start, before):
@@ -155,6 +159,10 @@ class QuasiNewton:
 
     def settle(self) -> None:
         """Compute scores, objective and gradient afresh from x."""
+        if self.loss.at_once:
+            self.f, self.g = self.see(self.x)
+            self.loss.go_there()
+            return
         self.products.scores(self.x[:-1], self.x[-1], self.loss.S)
         self.f = _half_norm(self.x) + self.loss.line(0.0)[0]
         self.g = self.gradient()
@@ -196,7 +204,11 @@ class QuasiNewton:
             return False
         if owed <= BIAS_TOL_SHARE * self.monitor.tol * self.f:
             return True
-        self.shift(-self.model.biases(h))
+        step = -self.model.biases(h)
+        if isinstance(self.model, Sampled) and self.model.pulled(step, self.g) <= enough:
+            self.x[-1] += step
+            return True
+        self.shift(step)
         return _half_norm(self.g) <= enough
 
     def estimated(self, q: np.ndarray) -> bool:
@@ -224,33 +236,61 @@ class QuasiNewton:
 
     def advance(self, q: np.ndarray) -> bool:
         """One step along q; False when rounding leaves none."""
-        self.products.scores(q[:-1], q[-1], self.loss.Z)
+        if not (self.loss.at_once and self.whole):
+            self.products.scores(q[:-1], q[-1], self.loss.Z)
+            return self.go(q)
+        f, g = self.see(self.x + q)
+        slope, end = float(np.vdot(q, self.g)), float(np.vdot(q, g))
+        share = LINE_SLOPE_SHARE if self.early else WHOLE_STEP_SLOPE
+        if f <= self.f + self.rounding() and abs(end) <= share * abs(slope):
+            self.loss.go_there()
+            self.x += q
+            self.take(q, f, g)
+            return True
+        self.loss.Z -= self.loss.S  # a whole step is too long: the scores of the direction
         return self.go(q)
 
     def go(self, q: np.ndarray) -> bool:
         """The best step along q, whose scores are in Z."""
         t, f = self.search_line(q, float(np.vdot(q, self.g)))
+        self.whole = t == 1.0
         if t == 0.0:
             return False
         _move(self.loss.S, t, self.loss.Z)
         self.loss.moved(t)
-        s, g = t * q, self.g
+        s = t * q
         self.x += s
-        self.f, self.g = f, self.gradient()
-        y = self.g - g
+        self.take(s, f, self.gradient())
+        return True
+
+    def take(self, s: np.ndarray, f: float, g: np.ndarray) -> None:
+        """Stand where the step s has led, and remember it."""
+        y = g - self.g
+        self.f, self.g = f, g
         bend = float(np.vdot(s, y))
         if bend > 0.0:
             self.pairs = [
                 *self.pairs[1 - max(MIN_CURVATURE_PAIRS, self.room) :],
                 (s, y, 1.0 / bend),
             ]
-        return True
+
+    def see(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """Objective and gradient at x, whose scores are then in Z, by reading the rows once."""
+        loss, g = self.loss.see(x)
+        g[:-1] += x[:-1]
+        if not self.loss.bias:
+            g[-1] = 0.0
+        return _half_norm(x) + loss, g
+
+    def rounding(self) -> float:
+        """Of the objective."""
+        return OBJECTIVE_ROUNDING_BY_DTYPE[self.products.store] * abs(self.f)
 
     def search_line(self, q, slope: float) -> tuple[float, float]:
         """Newton's method in t on the convex objective along q, inside a bracket."""
         cross, norm = float(np.vdot(self.x[:-1], q[:-1])), 2.0 * _half_norm(q)
         half = _half_norm(self.x)
-        room = OBJECTIVE_ROUNDING_BY_DTYPE[self.products.store] * abs(self.f)
+        room = self.rounding()
         t, low, high, best = 1.0, 0.0, np.inf, (0.0, self.f)
         for _ in range(MAX_LINE_STEPS):
             loss, first, second = self.loss.line(t)

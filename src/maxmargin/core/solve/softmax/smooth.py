@@ -20,8 +20,11 @@ from scipy.special import entr
 from ...problem.multiclass import MulticlassProblem
 from ...problem.problem import Problem
 from ...rows.exponential import exponentials
+from ...rows.one_pass import by_rows
+from ...rows.rows import DenseRows
 from .hessian_models import MIN_MODEL_ROWS, Kronecker, Model, Sampled, Whole
-from .products import Products
+from .logistic_pass import logistic_pass
+from .products import Products, near_mean
 
 # Multiplications up to which the Hessian of all weights is formed as it is.
 MAX_HESSIAN_WORK = 300_000_000
@@ -34,6 +37,14 @@ MAX_CURVATURE_CLASSES = 1500
 
 
 class SoftmaxLoss:
+    at_once = False  # a gradient with its scores, from one reading of the rows
+
+    def see(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        raise NotImplementedError
+
+    def go_there(self) -> None:
+        raise NotImplementedError
+
     def __init__(self, problem: MulticlassProblem, mu: np.ndarray | None = None):
         self.problem, self.bias = problem, problem.bias
         self.products = Products(problem.rows, problem.c, problem.k, bool(problem.bias), mu)
@@ -115,19 +126,49 @@ class SoftmaxLoss:
 
 
 class LogisticLoss:
-    def __init__(self, problem: Problem, mu: np.ndarray | None = None):
-        self.problem, self.bias = problem, problem.bias
+    at_once: bool
+    S: np.ndarray
+    Z: np.ndarray
+
+    def __init__(self, problem: Problem, mu: np.ndarray | None = None, whole: Loss | None = None):
+        """``whole``: the loss of all rows, of which these are a part."""
+        self.problem, self.bias, self.part = problem, problem.bias, whole is not None
+        # Of few rows a pass costs less than its compilation; a part's comes with that of all.
+        dense = problem.rows if isinstance(problem.rows, DenseRows) else None
+        many = by_rows(problem.rows) if whole is None else whole.at_once
+        self.at_once = dense is not None and many
+        if mu is None and problem.bias and dense is not None and many:
+            mu = near_mean(dense.X, problem.c)
         self.products = Products(problem.rows, problem.c, 1, bool(problem.bias), mu)
         self.make_room()
         self.total = float(problem.c.sum())
 
+    def see(self, x: np.ndarray) -> tuple[float, np.ndarray]:
+        """The loss at x = (w, b) and its gradient, and the scores in Z: the rows are read once."""
+        w, mu = np.ascontiguousarray(x[:-1, 0]), self.products.mu
+        offset, y, c = float(x[-1, 0] - mu @ w), self.problem.y, self.problem.c
+        X = self.products.rows.X  # type: ignore[union-attr]
+        loss, pull, g = logistic_pass(X, w, offset, y, c, self.Z[:, 0])
+        return loss, np.append(g - pull * mu, pull)[:, None]
+
+    def go_there(self) -> None:
+        """What ``see`` has filled are the scores from now on."""
+        self.S, self.Z = self.Z, self.S
+
     def make_room(self) -> None:
         """For scores, in the precision of the products."""
         self.S, self.Z = self.products.room(), self.products.room()
+        # Far from the origin rows are centred one by one.
+        self.at_once = self.at_once and not self.products.sharp
+
+    def shares(self) -> np.ndarray:
+        """Σ c of either class."""
+        tilt = float(self.problem.c @ self.problem.y)
+        return 0.5 * np.array([self.total + tilt, self.total - tilt])
 
     def start(self) -> np.ndarray:
-        y, c = self.problem.y, self.problem.c
-        return np.array([math.log(c[y > 0].sum() / c[y < 0].sum())])
+        plus, minus = self.shares()
+        return np.array([math.log(plus / minus)])
 
     def at_rest(self) -> float:
         return self.total * math.log(2.0)
@@ -135,8 +176,7 @@ class LogisticLoss:
     def unweighted(self) -> float:
         if not self.bias:
             return self.at_rest()
-        y, c = self.problem.y, self.problem.c
-        shares = np.array([c[y > 0].sum(), c[y < 0].sum()])
+        shares = self.shares()
         return float(entr(shares / shares.sum()).sum() * shares.sum())
 
     def line(self, t: float) -> tuple[float, float, float]:
@@ -153,12 +193,21 @@ class LogisticLoss:
         return R
 
     def model(self, seed: int, known: Model | None = None) -> Sampled:
+        """A model of the Hessian; that of a part serves as long as it is good enough."""
+        if isinstance(known, Sampled):
+            if known.borrowed:
+                known.refresh()
+            if known.tells_enough(self.part):
+                return known.of(self.products, self.bends)
         return Sampled(self.products, self.bends, seed, self.bias)
 
     def bends(self, index: np.ndarray) -> np.ndarray:
         """c σ(1 − σ) of the rows named."""
         small = np.exp(-np.abs(self.S[index, 0].astype(np.float64)))
         return self.problem.c[index] * small / (1.0 + small) ** 2
+
+
+Loss = SoftmaxLoss | LogisticLoss
 
 
 @njit(cache=True, nogil=True)
