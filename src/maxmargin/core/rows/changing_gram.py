@@ -52,7 +52,7 @@ class ChangingGram:
         assert isinstance(self.rows, DenseRows)  # ``keeps``
         for index, times in ((new, 1.0), (old, -1.0)):
             s = self.s[index]
-            add_dense(self.rows, index, s, self.mu, self._G, self._h, times)
+            add_dense(self.rows, index, s, self.mu, (self._G, self._h), times)
         diagonal = self._G.diagonal()
         np.maximum(self._largest, diagonal, out=self._largest)
         return bool((diagonal >= LEAST_DIAGONAL_SHARE * self._largest).all())

@@ -37,12 +37,13 @@ def column_gram(rows: AnyRows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
         G -= np.outer(mu, h - total * mu)
         return G, h - total * mu
     h = np.zeros(d)
-    add_dense(rows, index, s, mu, G, h)
+    add_dense(rows, index, s, mu, (G, h))
     return G, h
 
 
-def add_dense(rows: DenseRows, index, s, mu, G, h, times: float = 1.0) -> None:
+def add_dense(rows: DenseRows, index, s, mu, to: tuple, times: float = 1.0) -> None:
     """Add G and h of these rows, so many times, to others in place."""
+    G, h = to
     size = max(64, 2 * CONVERTED_CHUNK_VALUES // max(1, len(h)))
     for start in range(0, len(index), size):
         part, weight = index[start : start + size], s[start : start + size]

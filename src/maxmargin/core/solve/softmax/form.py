@@ -251,9 +251,9 @@ def finish(problem, W, b, tol: float = SHARPEST) -> Proved:
     if isinstance(problem, MulticlassProblem):
         b, certificate = balanced(problem, W, b, tol)
         return Proved(ClassWeights(W, b), certificate)
-    f, lengths = _scores(problem, W[0])
-    bias = best_bias(problem, f, float(b[0])) if problem.bias else 0.0
-    certificate = _certify_at(problem, W[0], bias, bias, f, lengths, tol)
+    seen = _scores(problem, W[0])
+    bias = best_bias(problem, seen[0], float(b[0])) if problem.bias else 0.0
+    certificate = _certify_at(problem, W[0], bias, bias, seen, tol)
     return Proved(ClassWeights(W, np.array([bias])), certificate)
 
 
@@ -264,9 +264,9 @@ def certify_logistic(
 
     They obey Σ αy = 0 if b is the best bias; for another b they are taken at the best one.
     """
-    f, lengths = _scores(problem, w)
-    at = best_bias(problem, f, b) if problem.bias else b
-    return _certify_at(problem, w, b, at, f, lengths, tol)
+    seen = _scores(problem, w)
+    at = best_bias(problem, seen[0], b) if problem.bias else b
+    return _certify_at(problem, w, b, at, seen, tol)
 
 
 def _scores(problem: Problem, w: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -276,7 +276,8 @@ def _scores(problem: Problem, w: np.ndarray) -> tuple[np.ndarray, np.ndarray | N
     )
 
 
-def _certify_at(problem: Problem, w, b: float, at: float, f, lengths, tol: float) -> Certificate:
+def _certify_at(problem: Problem, w, b: float, at: float, seen: tuple, tol: float) -> Certificate:
+    f, lengths = seen
     if lengths is not None:
         found = certify_margins(problem, w, b, at, f, lengths)
         proves = found.feasible and found.dual >= 0.0

@@ -51,10 +51,10 @@ def primal_bound(problem: Problem, f: np.ndarray, sq: float, b: float, tol: floa
         return _hard_primal(problem, f, sq, b)
     loss, y, c = problem.loss, problem.y, problem.c
     if problem.bias:
-        s = _good_scale(loss, y, c, f, b, sq, tol)
+        s = _good_scale((loss, y, c, f, b, sq), tol)
         b = best_bias(problem, s * f, b)
         return Primal(_objective(loss, y, c, f, b, sq, s), s, b)
-    s = _good_scale(loss, y, c, f, 0.0, sq, tol)
+    s = _good_scale((loss, y, c, f, 0.0, sq), tol)
     return Primal(_objective(loss, y, c, f, 0.0, sq, s), s, 0.0)
 
 
@@ -114,13 +114,12 @@ def _gain(loss, c, cap, alpha):
     return total
 
 
-def _good_scale(loss, y, c, f, b, sq, tol) -> float:
+def _good_scale(terms: tuple, tol) -> float:
     """The best scale, or 1 when the bisection is too coarse to improve on it."""
     low, high = SCALE_RANGE
     halvings = np.log2((high - low) / (SCALE_TOL_SHARE * tol)) if tol > 0 else np.inf
-    s = _best_scale(loss, y, c, f, b, sq, int(min(max(halvings, 1.0), MAX_SCALE_HALVINGS)))
-    whole = _objective(loss, y, c, f, b, sq, 1.0)
-    return s if _objective(loss, y, c, f, b, sq, s) < whole else 1.0
+    s = _best_scale(*terms, int(min(max(halvings, 1.0), MAX_SCALE_HALVINGS)))
+    return s if _objective(*terms, s) < _objective(*terms, 1.0) else 1.0
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER_FASTMATH)

@@ -22,14 +22,14 @@ class LeftRows(NamedTuple):
     kind: np.ndarray
 
 
-class Seen(NamedTuple):
+class SeenSlacks(NamedTuple):
     """Slacks of all rows, and the rows that have a multiplier, in order."""
 
     z: np.ndarray
     support: np.ndarray
 
 
-def left_rows(problem: Problem, alpha, seen: Seen, codes, gone, on_margin: float) -> LeftRows:
+def left_rows(problem: Problem, alpha, seen: SeenSlacks, codes, gone, on_margin: float) -> LeftRows:
     """``gone``: rows in order; a slack up to ``on_margin`` is none.  Multipliers of a hinge."""
     left, count = len(alpha) - len(gone), len(seen.support)
     found = LeftRows(
