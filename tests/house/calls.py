@@ -3,7 +3,8 @@
 A *room* is a folder at the top of the package. A *crossing* is a pair of rooms of which one calls a
 function of the other, in that direction; that it is called a thousand times counts once, that the
 other calls back counts again. Calls are those that the interpreter reports, of threads too;
-compiled kernels count where they are entered, and the mark ``plain_at_first`` on them does not. The door itself (``__main__``) is no room.
+compiled kernels count where they are entered, the mark ``plain_at_first`` on them does not. The
+door itself (``__main__``) is no room.
 
     python -m tests.house.calls
 """

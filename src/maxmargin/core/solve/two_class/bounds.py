@@ -118,8 +118,10 @@ def _good_scale(terms: tuple, tol) -> float:
     """The best scale, or 1 when the bisection is too coarse to improve on it."""
     low, high = SCALE_RANGE
     halvings = np.log2((high - low) / (SCALE_TOL_SHARE * tol)) if tol > 0 else np.inf
-    s = _best_scale(*terms, int(min(max(halvings, 1.0), MAX_SCALE_HALVINGS)))
-    return s if _objective(*terms, s) < _objective(*terms, 1.0) else 1.0
+    loss, y, c, f, b, sq = terms
+    s = _best_scale(loss, y, c, f, b, sq, int(min(max(halvings, 1.0), MAX_SCALE_HALVINGS)))
+    whole = _objective(loss, y, c, f, b, sq, 1.0)
+    return s if _objective(loss, y, c, f, b, sq, s) < whole else 1.0
 
 
 @njit(cache=True, nogil=True, fastmath=REORDER_FASTMATH)

@@ -86,7 +86,9 @@ def solve_changed(
             assert proof is not None
             monitor.record(proof.certificate.primal, proof.certificate.dual)
             if proof.certificate.holds(monitor.tol):
-                proved = Proved(here.point, proof.certificate, None, SeenSlacks(proof.z, proof.support))
+                proved = Proved(
+                    here.point, proof.certificate, None, SeenSlacks(proof.z, proof.support)
+                )
                 return conclude(proved, Ending.REACHED, "newton", CHANGED_COSTS_REASON, monitor)
             size *= ROUND_GROWTH
     return None

@@ -22,6 +22,15 @@ class LeftRows(NamedTuple):
     kind: np.ndarray
 
 
+class Before(NamedTuple):
+    """What was told of all rows."""
+
+    alpha: np.ndarray
+    z: np.ndarray
+    c: np.ndarray
+    codes: np.ndarray
+
+
 class SeenSlacks(NamedTuple):
     """Slacks of all rows, and the rows that have a multiplier, in order."""
 
@@ -36,28 +45,32 @@ def left_rows(problem: Problem, alpha, seen: SeenSlacks, codes, gone, on_margin:
         np.empty(left), np.empty(left, np.float32), np.empty(left), np.empty(left, codes.dtype),
         np.empty(count, np.int64), np.empty(count, np.int8),
     )  # fmt: skip
-    _copy(alpha, seen.z, problem.c, codes, gone, *found[:4])
-    _kinds(alpha, seen.z, problem.c, seen.support, gone, on_margin, found.support, found.kind)
+    before = Before(alpha, seen.z, problem.c, codes)
+    _copy(before, gone, found)
+    _kinds(before, seen.support, gone, on_margin, found)
     return found
 
 
 @njit(cache=True, nogil=True)
-def _copy(alpha, z, c, codes, gone, alpha_left, z_left, slack_left, codes_left):
+def _copy(before, gone, found):
     start = 0
     for k in range(gone.shape[0] + 1):  # the rows before the k-th that is gone move up by k
-        stop = gone[k] if k < gone.shape[0] else alpha.shape[0]
+        stop = gone[k] if k < gone.shape[0] else before.alpha.shape[0]
         for i in range(start, stop):
-            alpha_left[i - k], z_left[i - k], codes_left[i - k] = alpha[i], z[i], codes[i]
-            slack_left[i - k] = max(0.0, z[i]) if c[i] > 0.0 else 0.0
+            z = before.z[i]
+            found.alpha[i - k], found.z[i - k] = before.alpha[i], z
+            found.codes[i - k] = before.codes[i]
+            found.slack[i - k] = max(0.0, z) if before.c[i] > 0.0 else 0.0
         start = stop + 1
 
 
 @njit(cache=True, nogil=True)
-def _kinds(alpha, z, c, support, gone, on_margin, places, kind):
+def _kinds(before, support, gone, on_margin, found):
     passed = 0
     for k in range(support.shape[0]):
         i = support[k]
         while passed < gone.shape[0] and gone[passed] < i:
             passed += 1
-        places[k] = i - passed
-        kind[k] = 0 if (z[i] <= on_margin) | (alpha[i] < c[i]) else 1 + (z[i] > 1.0)
+        z, free = before.z[i], before.alpha[i] < before.c[i]
+        found.support[k] = i - passed
+        found.kind[k] = 0 if (z <= on_margin) | free else 1 + (z > 1.0)
