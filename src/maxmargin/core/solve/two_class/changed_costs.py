@@ -25,7 +25,7 @@ from ..driver import conclude
 from ..semismooth import Terms
 from ..threads import one_blas_thread
 from .lagrangian import Goal, NearRows, State, augment, block_slack
-from .left_rows import Seen
+from .left_rows import RowsSeen
 from .rounds import nearest
 from .vertex import vertex
 
@@ -85,7 +85,9 @@ def solve_changed(
             assert proof is not None
             monitor.record(proof.certificate.primal, proof.certificate.dual)
             if proof.certificate.holds(monitor.tol):
-                proved = Proved(here.point, proof.certificate, None, Seen(proof.z, proof.support))
+                proved = Proved(
+                    here.point, proof.certificate, None, RowsSeen(proof.z, proof.support)
+                )
                 return conclude(proved, Ending.REACHED, "newton", CHANGED_COSTS_REASON, monitor)
             size *= ROUND_GROWTH
     return None
