@@ -183,22 +183,18 @@ class Check:
             and self.reader.finite(scores)
             and self.reader.finite(offset)
             and bool(np.isfinite(calibration.slope))
-            and 0.0 <= calibration.share <= 1.0
-            and (calibration.steps is None or (k == 2 and self._steps(calibration.steps)))
+            and self._mixes(calibration, k)
         )
 
-    def _steps(self, steps) -> bool:
-        """Scores that grow, and values that do not fall."""
-        if _kind(steps) != "f" or steps.ndim != 2 or steps.shape[1] != 2 or not len(steps):
-            return False
-        place, value = steps.T
-        return bool(
-            self.reader.finite(steps)
-            and (np.diff(place) > 0.0).all()
-            and (np.diff(value) >= 0.0).all()
-            and value[0] >= 0.0
-            and value[-1] <= 1.0
-        )
+    def _mixes(self, calibration, k: int) -> bool:
+        """Of two classes with rows: weights of each, if any, that are not all zero."""
+        if not calibration.mixed:
+            return True
+        weight, n = calibration.weight, len(calibration.codes)
+        if weight is None:
+            return k == 2 and n > 0
+        fits = k == 2 and _kind(weight) == "f" and weight.shape == (n,)
+        return bool(fits and self.reader.finite(weight) and (weight >= 0).all() and weight.any())
 
     def _approximates(self) -> None:
         """The landmarks are those of the expansion, and the machine on their features is ours."""

@@ -22,10 +22,10 @@ def probability_nodes(graph, estimator, f: str, place: str) -> str:
     Z = graph("Mul", S, graph.constant(np.float64(known.slope)))
     Z = graph("Add", Z, graph.constant(np.asarray(known.offset, dtype=np.float64)))
     P = graph("Softmax", Z, axis=1)
-    if known.steps is not None:
-        share = graph.constant(np.float64(known.share))
-        apart = graph("Sub", _on_steps(graph, f, known.steps), P)
-        P = graph("Add", P, graph("Mul", apart, share))
+    if known.mixed:
+        steps, share = known.steps
+        apart = graph("Sub", _on_steps(graph, f, steps), P)
+        P = graph("Add", P, graph("Mul", apart, graph.constant(np.float64(share))))
     return _agreeing(graph, P, place, k)
 
 

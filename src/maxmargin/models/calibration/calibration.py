@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from ...core.solve.closed_form.non_decreasing import believed, non_decreasing
 from .conformal import check_alpha, p_values
 from .error_estimate import ErrorEstimate
 from .maps import agree, apply_map, class_scores, fit_map, targets
-from .non_decreasing import believed, non_decreasing
 from .venn_abers import VennAbers
 
 
@@ -21,10 +21,11 @@ class Calibration:
     scores : (n, k) class scores; with two classes (n,), of the second one against the first
     codes : (n,) places of their labels among the classes
     slope, offset : p = softmax(slope · s + offset), offset (k,)
-    steps, share : (m, 2) scores and values of the best non-decreasing function, of two classes
-        whose scores tell anything; by this share it takes the place of the sigmoid
     way : how the scores were found, "cross-validation" or "approximate leave-one-out"
     error : ErrorEstimate of the model on new rows, from the same answers
+    weight : (n,) of the rows, where they have any
+    mixed : whether the sigmoid of two classes is mixed with the best non-decreasing function;
+        that of a file from before there was one is not
     """
 
     scores: np.ndarray
@@ -33,8 +34,8 @@ class Calibration:
     offset: np.ndarray
     way: str
     error: ErrorEstimate
-    steps: np.ndarray | None = None
-    share: float = 0.0
+    weight: np.ndarray | None = None
+    mixed: bool = False
 
     @property
     def rows(self) -> int:
@@ -53,10 +54,23 @@ class Calibration:
     def probabilities(self, S: np.ndarray, predicted: np.ndarray) -> np.ndarray:
         """(n, k), in which the most probable label is the one predicted."""
         P = apply_map(S, self.slope, self.offset)
-        if self.steps is not None:
-            p = np.interp(S[:, 1] - S[:, 0], self.steps[:, 0], self.steps[:, 1])
-            P = (1.0 - self.share) * P + self.share * np.column_stack([1.0 - p, p])
+        if self.mixed:
+            steps, share = self.steps
+            p = np.interp(S[:, 1] - S[:, 0], *steps.T)
+            P = (1.0 - share) * P + share * np.column_stack([1.0 - p, p])
         return agree(P, predicted)
+
+    @cached_property
+    def steps(self) -> tuple[np.ndarray, float]:
+        """(m, 2) scores and values of the best non-decreasing function of two classes, and the
+        share by which it takes the place of the sigmoid; found when first asked for."""
+        weight = np.ones(self.rows) if self.weight is None else self.weight
+        order = np.argsort(self.scores, kind="stable")
+        order = order[weight[order] > 0.0]
+        s, t = self.scores[order], targets(self.codes, 2, weight)[order, 1]
+        found = non_decreasing(s, t, weight[order])
+        p = self.seen_probabilities[order, 1]
+        return found.knots(), believed(s, p, weight[order], found)
 
     def intervals(self, S: np.ndarray, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Venn–Abers' lower and upper probabilities (n, k), which enclose P."""
@@ -121,16 +135,6 @@ def learn(
     k = S.shape[1]
     slope, offset = (1.0, np.zeros(k)) if own else fit_map(S, codes, weight)
     kept = np.ascontiguousarray(S[:, 1] - S[:, 0] if k == 2 else S)
-    found = Calibration(kept, codes, slope, offset, way, error)
-    return found if own or k > 2 or not slope > 0.0 else _with_steps(found, weight)
-
-
-def _with_steps(known: Calibration, weight) -> Calibration:
-    """Of two classes: with the best non-decreasing function, and how far it is believed."""
-    weight = np.ones(known.rows) if weight is None else np.asarray(weight, dtype=np.float64)
-    order = np.argsort(known.scores, kind="stable")
-    order = order[weight[order] > 0.0]
-    s, t = known.scores[order], targets(known.codes, 2, weight)[order, 1]
-    steps = non_decreasing(s, t, weight[order])
-    share = believed(s, known.seen_probabilities[order, 1], weight[order], steps)
-    return replace(known, steps=steps.knots(), share=share) if len(s) else known
+    mixed = k == 2 and slope > 0.0 and not own
+    weight = None if weight is None else np.asarray(weight, dtype=np.float64)
+    return Calibration(kept, codes, slope, offset, way, error, weight if mixed else None, mixed)

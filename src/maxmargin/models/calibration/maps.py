@@ -6,8 +6,9 @@
 fitted by maximum likelihood to scores of rows that their model had not seen, with targets that
 stop short of 0 and 1 as if every class had one more row and as many doubts (Platt), and a prior
 worth a row on b.  Of two classes probabilities lie between the sigmoid and the best non-decreasing
-function for the same targets (``non_decreasing.py``).  Then classes that are more probable than the
-one predicted share with it alike: the most probable label is always the label of ``predict``.
+function for the same targets (``core/solve/closed_form/non_decreasing.py``).  Then classes that are
+more probable than the one predicted share with it alike: the most probable label is always the
+label of ``predict``.
 """
 
 from __future__ import annotations

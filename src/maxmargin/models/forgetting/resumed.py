@@ -188,18 +188,16 @@ def _told(new, problem: Problem, solution: Solution, known: KnownData, gone) -> 
     w, b, alpha = solution.point
     new.coef_, new.intercept_ = w[None, :], np.array([b])
     if solution.slacks is not None:  # the hinge
-        seen = solution.slacks
-        new.alpha_, new._z, new.slack_, new._codes, new.support_, kinds = left_rows(
-            problem, alpha, seen, known.codes, gone, two_class.ON_MARGIN_SLACK
-        )
+        left = left_rows(problem, alpha, solution.slacks, known.codes, gone)
+        new.alpha_, new._z, new.slack_, new._codes, new.support_, kinds = left
         new.support_kind_ = two_class.KINDS.take(kinds)
         length = float(np.sqrt(w @ w))
         new.margin_ = 1.0 / length if length > 0.0 else np.inf
     elif hasattr(new, "loss"):
         rest = _mask(len(alpha), gone)
         z = (1.0 - problem.y * (solution.scores + b))[rest]
-        left = replace(problem, c=problem.c[rest])
-        two_class.tell_rows(new, left, alpha[rest], z, float(w @ w))
+        those = replace(problem, c=problem.c[rest])
+        two_class.tell_rows(new, those, alpha[rest], z, float(w @ w))
         new._codes = known.codes[rest]
     note(new, solution, _of_the_rest(solution.certificate, problem, len(gone)))
     return new

@@ -14,12 +14,11 @@ from ...core.rows.rows import as_rows, scores
 from ...core.solve.contract import Ending, Monitor, Point
 from ...core.solve.precise.resort import sharpened
 from ...core.solve.two_class.form import SOLVERS, solve
+from ...core.solve.two_class.left_rows import ON_MARGIN_SLACK
 from ..claim import best_claim
 from ..fitting import make_monitor, note
 from ..validation import one_of
 
-# A slack below this is rounding: the point lies on its margin.
-ON_MARGIN_SLACK = 1e-7
 KINDS = np.array(["margin", "inside", "misclassified"])
 
 

@@ -26,7 +26,7 @@ from ..semismooth import Terms
 from ..threads import one_blas_thread
 from .blocks import NearRows, State
 from .lagrangian import Goal, augment, block_slack
-from .left_rows import SeenSlacks
+from .left_rows import RowsSeen
 from .rounds import nearest
 from .vertex import vertex
 
@@ -87,7 +87,7 @@ def solve_changed(
             monitor.record(proof.certificate.primal, proof.certificate.dual)
             if proof.certificate.holds(monitor.tol):
                 proved = Proved(
-                    here.point, proof.certificate, None, SeenSlacks(proof.z, proof.support)
+                    here.point, proof.certificate, None, RowsSeen(proof.z, proof.support)
                 )
                 return conclude(proved, Ending.REACHED, "newton", CHANGED_COSTS_REASON, monitor)
             size *= ROUND_GROWTH

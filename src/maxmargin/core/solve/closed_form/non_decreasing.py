@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...core.first_use import plain_at_first
+from ...first_use import plain_at_first
 
 # How many times the noise of the steps counts, against what they and the sigmoid differ by.
 NOISE_COUNTS = 2.0
