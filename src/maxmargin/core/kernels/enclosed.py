@@ -160,10 +160,12 @@ def rough_sums(points: KernelPoints, index, coefficients, rows: np.ndarray) -> E
     fixed = ROUGH_EXP_UNITS * SINGLE_U + gamma(points.together + FEW, SINGLE_U)
     weights = np.column_stack([coefficients, size * (each * own + fixed), size * each])
     known = np.zeros(len(index), bool) if points.cache is None else points.cache.known(index)
-    F = points.cache.sums(index[known], weights[known])[rows] if known.any() else 0.0
+    F = np.zeros((len(rows), 3))
+    if known.any():
+        F += points.cache.sums(index[known], weights[known])[rows]
     if not known.all():
         others = points.taken(rows)
-        F = F + kernel_sums(points, index[~known], weights[~known], others, np.float32)
+        F += kernel_sums(points, index[~known], weights[~known], others, np.float32)
     error = 1.03 * (F[:, 1] + theirs * F[:, 2]) + ROUGH_UNDERFLOW * (float(size.sum()) + len(size))
     error = np.where(np.isfinite(F[:, 0]), error, np.inf)
     return Enclosed(np.where(error < np.inf, F[:, 0], 0.0), np.zeros(len(F)), error)
