@@ -8,6 +8,7 @@ from maxmargin import KernelSVM
 from maxmargin.core.certify import kernel_screen
 from maxmargin.core.certify.kernelised import enclosed_scores
 from maxmargin.core.kernels.enclosed import enclosed_sums, rough_sums
+from maxmargin.core.kernels.gram_cache import GramCache
 from maxmargin.core.kernels.kernel_block import KernelPoints, kernel_sums, values
 from maxmargin.core.kernels.kernels import Kernel
 from maxmargin.core.rows.double_double import SINGLE_U
@@ -98,21 +99,26 @@ def test_rough_sums_lie_within_their_bounds(share, size, dtype):
     points, rng = KernelPoints(X, Kernel("rbf", 0.03, 3, 0.0)), np.random.default_rng(0)
     index, beta = np.arange(0, 900, 3), 100.0 * rng.standard_normal(300)
     sharp = enclosed_sums(points, index, beta[:, None])
-    rough = rough_sums(points, index, beta, points)
+    rough = rough_sums(points, index, beta, np.arange(900))
     off = np.abs(rough.hi - sharp.hi[:, 0])
     assert off.max() > 0.0
     assert (off <= rough.error).all()
     assert rough.error.max() < 1e-2 * np.abs(beta).sum()
+    points.cache = GramCache(points, 100)  # which has some of the rows
+    points.cache.corner(index[::2])
+    from_cache = rough_sums(points, index, beta, index)
+    assert (np.abs(from_cache.hi - sharp.hi[index, 0]) <= from_cache.error).all()
+    np.testing.assert_allclose(from_cache.error, rough.error[index], rtol=1e-3)
 
 
 def test_rough_sums_say_where_they_would_say_nothing():
     X = np.random.default_rng(0).standard_normal((900, 5))
     near, index = KernelPoints(X, Kernel("rbf", 0.1, 3, 0.0)), np.arange(900)
-    assert rough_sums(near, index, np.full(900, 1e31), near) is None
+    assert rough_sums(near, index, np.full(900, 1e31), index) is None
     other = KernelPoints(X, Kernel("poly", 0.1, 3, 0.0))
-    assert rough_sums(other, index, np.ones(900), other) is None
+    assert rough_sums(other, index, np.ones(900), index) is None
     far = KernelPoints(np.vstack([X, 300.0 + X]), Kernel("rbf", 0.1, 3, 0.0))
-    assert rough_sums(far, index, np.ones(900), far) is None
+    assert rough_sums(far, index, np.ones(900), np.arange(1800)) is None
 
 
 @pytest.mark.parametrize("share", [0.2, 1.0])

@@ -77,9 +77,12 @@ def test_rows_are_left_out_and_the_proof_is_of_all():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel_descent, "_Shrinking", Watched)
-        model = KernelSVM(C=10.0).fit(X, y)
-    assert seen[0] == 1500
-    assert seen[-1] < 0.7 * 1500
+        model = KernelSVM(C=10.0, cache_mb=2.0).fit(X, y)
+        assert seen[0] == 1500
+        assert seen[-1] < 0.7 * 1500
+        del seen[:]
+        KernelSVM(C=10.0).fit(X, y)  # whole rows of K, while there is room for others
+    assert set(seen) == {1500}
     assert verify(model, X, y).holds(1e-3)
 
 
@@ -93,7 +96,7 @@ def test_rows_left_out_too_soon_come_back():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel_descent.DualSlopes, "near", near)
-        model = KernelSVM(C=10.0).fit(X, y)
+        model = KernelSVM(C=10.0, cache_mb=2.0).fit(X, y)
     assert len(calls) > 2
     assert model.certificate_.holds(1e-3)
     assert model.certificate_.primal == pytest.approx(

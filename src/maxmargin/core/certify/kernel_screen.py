@@ -30,7 +30,7 @@ def screened_scores(problem: KernelProblem, beta: np.ndarray) -> Enclosed:
     support, others = np.flatnonzero(beta), np.flatnonzero(beta == 0.0)
     if problem.hard or len(support) * len(others) < MIN_SCREENED_VALUES:
         return enclosed_scores(points, beta, False)
-    rough = rough_sums(points, support, beta[support], points.taken(others))
+    rough = rough_sums(points, support, beta[support], others)
     if rough is None:
         return enclosed_scores(points, beta, False)
     f = Enclosed(*(np.zeros(len(beta)) for _ in range(3)))

@@ -142,9 +142,9 @@ def _product_sums(points, index, coefficients, others, summed: float):
     return F, error + (EXP_UNITS * U + summed) * 1.01 * whole
 
 
-def rough_sums(points, index, coefficients, others) -> Enclosed | None:
-    """The sums with one column of coefficients, of rbf values in float32; None where their bounds
-    would say nothing.
+def rough_sums(points: KernelPoints, index, coefficients, rows: np.ndarray) -> Enclosed | None:
+    """The sums with one column of coefficients at some rows, of rbf values in float32, from the
+    points' cache as far as it has them; None where their bounds would say nothing.
 
     A dot product is rounded as often as z_j stores values: its share of the argument's error is
     counted row by row.
@@ -152,15 +152,20 @@ def rough_sums(points, index, coefficients, others) -> Enclosed | None:
     size = np.abs(coefficients)
     if not (points.quick and points.kernel.name == "rbf") or size.max() > MAX_ROUGH_COEFFICIENT:
         return None
-    own, theirs = points.sizes[index], others.sizes
-    roundings = points.stored[index] + FEW
-    each = 2.02 * roundings * SINGLE_U  # 2γ_m for m u up to 0.0099
+    own, theirs = points.sizes[index], points.sizes[rows]
+    each = 2.02 * (points.stored[index] + FEW) * SINGLE_U  # 2γ_m for m u up to 0.0099
     largest = own + max(0.5, theirs.max(initial=0.0))
     if (each * largest).max(initial=0.0) > MAX_ARGUMENT_ERROR:
         return None
     fixed = ROUGH_EXP_UNITS * SINGLE_U + gamma(points.together + FEW, SINGLE_U)
     weights = np.column_stack([coefficients, size * (each * own + fixed), size * each])
-    F = kernel_sums(points, index, weights, others, np.float32)
+    known = np.zeros(len(index), bool) if points.cache is None else points.cache.known(index)
+    F = np.zeros((len(rows), 3))
+    if known.any():
+        F += points.cache.sums(index[known], weights[known])[rows]
+    if not known.all():
+        others = points.taken(rows)
+        F += kernel_sums(points, index[~known], weights[~known], others, np.float32)
     error = 1.03 * (F[:, 1] + theirs * F[:, 2]) + ROUGH_UNDERFLOW * (float(size.sum()) + len(size))
     error = np.where(np.isfinite(F[:, 0]), error, np.inf)
     return Enclosed(np.where(error < np.inf, F[:, 0], 0.0), np.zeros(len(F)), error)

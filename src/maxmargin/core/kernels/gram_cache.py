@@ -63,6 +63,24 @@ class GramCache:
             len(f), ADDED_ROWS, MIN_THREAD_VALUES // max(1, len(index)),
         )  # fmt: skip
 
+    @property
+    def full(self) -> bool:
+        """Whether a new row takes the place of another."""
+        return bool((self._owner >= 0).all())
+
+    def known(self, index: np.ndarray) -> np.ndarray:
+        """Which of these rows are at hand."""
+        return self.slot[index] >= 0
+
+    def sums(self, index: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """(n, 3): Σ_k K[index_k] weights_k over rows at hand, in float64; three weights each."""
+        places, out = self.slot[index], np.zeros((3, len(self.points)))
+        in_stretches(
+            lambda start, stop: _weigh_rows(self.store, places, weights, out, start, stop),
+            out.shape[1], ADDED_ROWS, MIN_THREAD_VALUES // max(1, len(index)),
+        )  # fmt: skip
+        return out.T
+
     def _enter(self, rows: np.ndarray) -> None:
         oldest = np.argpartition(self._used, len(rows) - 1)[: len(rows)]
         places = np.sort(oldest)
@@ -101,6 +119,13 @@ class Forgetful:
 
     def taken(self, rows: np.ndarray) -> GramCache | Forgetful:
         return cache_of(self.points.taken(rows), self.megabytes, self.dtype, self.pull)
+
+    @property
+    def full(self) -> bool:
+        return True
+
+    def known(self, index: np.ndarray) -> np.ndarray:
+        return np.zeros(len(index), dtype=bool)
 
     def corner(self, block: np.ndarray) -> np.ndarray:
         K = np.empty((len(block), len(block)), self.dtype)
@@ -194,3 +219,19 @@ def _add_rows(store, places, step, f, first, end):
             for i in range(start, stop):
                 f[i] += s0 * r0[i]
             k += 1
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def _weigh_rows(store, places, weights, out, first, end):
+    """out_p += Σ_k weights_kp store[places_k] for three p, a stretch of the columns at a time."""
+    for start in range(first, end, ADDED_ROWS):
+        stop = min(start + ADDED_ROWS, end)
+        a, b, c = out[0, start:stop], out[1, start:stop], out[2, start:stop]
+        for k in range(places.shape[0]):
+            row = store[places[k], start:stop]
+            u, v, w = weights[k, 0], weights[k, 1], weights[k, 2]
+            for i in range(stop - start):
+                value = np.float64(row[i])
+                a[i] += u * value
+                b[i] += v * value
+                c[i] += w * value

@@ -64,7 +64,8 @@ def _gather(rows, index, factor, indptr, indices, data):
         for here in range(np.int64(rows.indptr[index[j]]), np.int64(rows.indptr[index[j] + 1])):
             feature = np.int64(rows.indices[here])
             indices[k], data[k] = feature, data.dtype.type(rows.data[here]) * factor
-            ordered = bool(ordered and feature > last)
+            if feature <= last:
+                ordered = False
             last, k = feature, k + 1
     return ordered
 

@@ -196,6 +196,8 @@ class _Shrinking(_Blocks):
         return closed
 
     def _leave_out(self, block: np.ndarray) -> None:
+        if not self.cache.full:  # whole rows of K serve the proof, too
+            return
         near = DualSlopes.of(self.problem, self.point).near(self.point.beta)
         if len(near) <= MAX_SHARE_LEFT_IN * len(self.rows):
             self.rows, self.point = self.rows[near], self.point.taken(near)
