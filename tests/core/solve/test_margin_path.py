@@ -102,7 +102,7 @@ def test_a_path_holds_no_rows_between_fits():
 
 @pytest.mark.parametrize("bias", list(Bias))
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_compiled_steps_find_what_steps_in_python_find(bias, dtype, monkeypatch):
+def test_compiled_steps_find_what_steps_in_python_find(bias, dtype):
     """Near rows with the pull of others, by either loop."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 6)).astype(dtype)
@@ -116,12 +116,9 @@ def test_compiled_steps_find_what_steps_in_python_find(bias, dtype, monkeypatch)
             block.r0 = 0.0
         state = State(np.zeros(6), 0.0, 0.5 * c, block_slack(block, np.zeros(6), 0.0))
         assert is_compact(block)
-        if not compact:
-            monkeypatch.setattr(
-                "maxmargin.core.solve.two_class.lagrangian.is_compact", lambda block: False
-            )
+        monitor = Monitor(path=MarginPath() if compact else None)
         goal = Goal(1e-10, lambda terms: terms.gap <= 1e-9 * abs(terms.primal), -np.inf, (4.0, 8.0))
-        assert augment(block, state, 1.0, Monitor(), goal)[0]
+        assert augment(block, state, 1.0, monitor, goal)[0]
         np.testing.assert_allclose(state.z, block_slack(block, state.w, state.b), atol=1e-9)
         found.append((state.w, state.b, block.objective(state)))
     (w, b, value), (v, a, other) = found
