@@ -64,6 +64,8 @@ def timed(fit: Callable, repeats: int = 1):
 def cases(folder: Path | None) -> Iterator[Case]:
     X, y = dense(20_000, 50)
     yield Case("hinge, dense 20k×50", X, y, 0.02)
+    X, y = dense(6_000, 30)
+    yield Case("hinge, dense 6k×30", X, y, 0.03)
     if folder is None:
         print("real data: skipped (give a folder with --data)")
         return

@@ -33,7 +33,7 @@ def fit(model, X, codes, weight, monitor: Monitor) -> Ending:
     one_of("solver", model.solver, ["auto", *SOLVERS])
     problem = pose(model, X, codes, weight)
     if monitor.path is not None:
-        monitor.path.begin(X, problem)
+        monitor.path.begin(problem)
     start = _start(model, problem, monitor) if model.warm_start else None
     solution = solve(problem, monitor, model.solver, start)
     certificate = solution.certificate

@@ -137,7 +137,9 @@ def augment(
     small, floor = goal.tol * 0.1, goal.floor
     if goal.smoothing:
         state.a = 0.5 * block.cap
-    compact = CompactRows(block, state) if is_compact(block) else None
+    # A single fit is over before the compiled steps would be worth their compilation, of 3 s.
+    many = monitor.path is not None
+    compact = CompactRows(block, state) if many and is_compact(block) else None
     for smoothing in goal.smoothing:
         if compact is None:
             newton_steps(_SmoothedHinge(block, state, smoothing * block.cap), monitor, _never, 1)

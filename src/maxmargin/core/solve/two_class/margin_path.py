@@ -40,13 +40,13 @@ class PathFit(NamedTuple):
 
 @dataclass
 class MarginPath:
-    """Belongs to whoever leads the chain of fits; ``facts``: what a problem knows of its rows.
+    """Belongs to whoever leads the chain of fits, to the same rows; ``facts``: what a problem knows
+    of them.
 
-    ``X``: the data of all fits; ``rows``: how the present one reads them.  A fit may solve other
+    ``rows``: as the present fit reads them; between fits a path holds none.  A fit may solve other
     problems on its way, of parts of the rows or of different ones, which are no affair of a path.
     """
 
-    X: Any = None
     rows: Any = None
     facts: dict[str, Any] = field(default_factory=dict)
     past: list[PathFit] = field(default_factory=list)
@@ -56,12 +56,10 @@ class MarginPath:
     seen: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)  # computed afresh
     moved: float = 0.0  # of slacks, from the last solution to the start, in the mean square
 
-    def begin(self, X: Any, problem: Problem) -> None:
-        """Another C for the rows of ``X``, of which what was computed is still known."""
-        if self.X is not X:
-            self.facts, self.past, self.mu, self.distinct = {}, [], None, False
+    def begin(self, problem: Problem) -> None:
+        """Another C for the same rows, of which what was computed is still known."""
         vars(problem).update(self.facts)
-        self.X, self.rows = X, problem.rows
+        self.rows = problem.rows
         self.ahead, self.seen, self.moved = None, [], 0.0
 
     def start(self, problem: Problem) -> Point | None:
@@ -108,11 +106,12 @@ class MarginPath:
         return next((f for seen, f in self.seen if seen is w), None)
 
     def end(self, problem: Problem, point: Point, f: np.ndarray | None) -> None:
-        """What a fit has found."""
+        """What a fit has found; nothing where it is not one to begin the next with."""
         names = ("sqnorms", "lengths", "shape")
         self.facts = {name: vars(problem)[name] for name in names if name in vars(problem)}
         found = None if f is None else PathFit(point, f, float(problem.c.sum()))
         self.past = [] if found is None else [*self.past[-1:], found]
+        self.rows, self.ahead, self.seen = None, None, []
 
 
 def _least(problem: Problem, w, dw, z, dz) -> float:
