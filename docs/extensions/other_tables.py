@@ -190,6 +190,15 @@ def _decimal(value: float | None, digits: int) -> str:
     return "–" if value is None else f"{value:.{digits}f}"
 
 
+def perceptrons(found: Any) -> list[Table]:
+    rows = [
+        (r["case"], seconds(r["ours_seconds"]),
+         r["peer"] if r["peer_seconds"] is None else f"{r['peer']}: {seconds(r['peer_seconds'])}",
+         ratio(r["ratio"])) for r in found["results"]
+    ]  # fmt: skip
+    return [Table(("what", "maxmargin", "beside", "ratio"), rows)]
+
+
 def many_fits(found: Any) -> list[Table]:
     names = ("fit_many", "all cores, by the clock", "LinearSVM", "LinearSVC", "SVC")
     rows = [(r["case"], *(seconds(1e-6 * r[name]) for name in names)) for r in found["results"]]

@@ -210,6 +210,7 @@ MAKERS: dict[str, tuple[str, Maker]] = {
     ),
     "curves": ("python -m benchmarks.curves", other_tables.curves),
     "many_fits": ("python -m benchmarks.many_fits --out file", other_tables.many_fits),
+    "perceptron": ("python -m benchmarks.perceptron", other_tables.perceptrons),
     "probes": ("python -m benchmarks.probes --out file", other_tables.probes),
     "default_rule": ("python -m benchmarks.default_rule", table_results.default_rule),
     "real_tables": ("python -m benchmarks.real_tables", table_results.real_tables),

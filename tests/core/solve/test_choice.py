@@ -13,11 +13,11 @@ from maxmargin.core.solve.two_class.form import choose
 HINGE = Hinge()
 
 
-def chosen(n, d, each, C, loss=HINGE):
-    """The solver of n rows with so many ones each."""
+def chosen(n, d, each, C, loss=HINGE, one_in=2):
+    """The solver of n rows with so many ones each, one in so many of the rarer class."""
     columns = np.arange(n * each, dtype=np.int32) % d
     X = sparse.csr_matrix((np.ones(n * each), columns, np.arange(0, n * each + 1, each)), (n, d))
-    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    y = np.where(np.arange(n) % one_in, -1.0, 1.0)
     return choose(Problem(as_rows(X), y, np.full(n, C), loss))[0]
 
 
@@ -36,6 +36,13 @@ def chosen(n, d, each, C, loss=HINGE):
 )
 def test_epochs_of_all_values_are_weighed_against_systems_of_all_columns(rows, C, solver):
     assert chosen(*rows, C) == solver
+
+
+def test_where_a_class_is_rare_epochs_read_few_rows():
+    assert chosen(50_000, 300, 12, 100.0, one_in=33) == "descent"
+    assert chosen(50_000, 300, 12, 10_000.0, one_in=33) == "newton"
+    assert chosen(50_000, 300, 12, np.inf, one_in=33) == chosen(50_000, 300, 12, np.inf)
+    assert chosen(50_000, 300, 12, 100.0, SquaredHinge(), one_in=33) == "newton"
 
 
 def test_the_squared_hinge_needs_fewer_systems():

@@ -11,9 +11,10 @@ from maxmargin.core.certify.repair import repair
 from maxmargin.core.certify.two_class import certify
 from maxmargin.core.problem.losses import Hinge, SquaredHinge
 from maxmargin.core.problem.problem import Bias, Problem
-from maxmargin.core.rows.rows import as_rows, scores
+from maxmargin.core.rows.rows import as_rows, combine, scores
 from maxmargin.core.solve.contract import Ending, Monitor, Point
-from maxmargin.core.solve.two_class.descent import descent
+from maxmargin.core.solve.two_class.descent import Descent, descent
+from maxmargin.core.solve.two_class.epochs import march
 
 from ...biases import BIASES, posed
 
@@ -265,3 +266,42 @@ def test_a_march_ends_with_the_iterations_allowed():
     _, ending = descent(problem, monitor)
     assert ending is Ending.ITERATIONS
     assert monitor.n_iter == 7
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize("last", [1, 2, 5, 16])
+def test_who_is_not_enrolled_sleeps_and_who_is_not_on_the_trail_has_not_moved(C, last):
+    """What an epoch and a leap leave out has nothing to do with them."""
+    problem = problem_of(*points(n=600, d=40, seed=3), C=C)
+    run = Descent(problem, Monitor(), None)
+    for _ in range(2):  # on from where a check has left it
+        hopeless = (0.0, np.inf, np.inf, 10**6)
+        goal = int(run.now["epochs"]) + last
+        march(
+            problem.loss, problem.rows, run.bends, run.rho, True, run.stride, run.slice, goal,
+            hopeless, run.states, run.points, run.w, run.past,
+        )  # fmt: skip
+        old_alpha, _, trail, some, *_ = run.past
+        listed, enrolled = trail[: run.now["gone"]], some[: run.now["enrolled"]]
+        assert len(np.unique(listed)) == len(listed)
+        assert set(listed) == set(np.flatnonzero(run.points["listed"]))
+        assert set(np.flatnonzero(run.points["alpha"] != old_alpha)) <= set(listed)
+        # Whoever was awake when the last epoch began had been enrolled.
+        began = run.now["clock"] - run.now["speed"]
+        others = np.delete(run.points["wake"], enrolled)
+        assert not len(others) or others.min() > began
+        np.testing.assert_allclose(run.w, combine(problem.rows, run.points["alpha"] * problem.y))
+        run.check()
+        assert run.now["horizon"] == -np.inf
+        assert run.now["seen"] == 0
+
+
+def test_a_leap_strikes_those_from_the_trail_who_are_where_it_began():
+    problem = problem_of(*points(n=400, d=20, seed=5), C=1.0)
+    point, ending, certificate, _ = solve(problem, tol=1e-10)
+    assert ending is Ending.REACHED
+    assert certificate.holds(1e-9)
+    run = Descent(problem, Monitor(), point)
+    run.leap()  # nobody has moved: there is no path
+    assert run.now["gone"] == 0
+    np.testing.assert_array_equal(run.points["alpha"], np.clip(point.alpha, 0.0, problem.cap))
