@@ -121,7 +121,8 @@ def test_large_float32_is_not_copied(k):
     X = rng.standard_normal((40_000, 100), dtype=np.float32)
     f = X[:, :5].sum(axis=1) + rng.standard_normal(40_000)
     y = np.digitize(f, np.quantile(f, np.linspace(0, 1, k + 1)[1:-1]))
-    LogisticRegression().fit(X[:5000], y[:5000])
+    for some in (5_000, 11_000):  # kernels of few and of many values are compiled, too
+        LogisticRegression().fit(X[:some], y[:some])
     tracemalloc.start()
     model = LogisticRegression().fit(X, y)
     _, peak = tracemalloc.get_traced_memory()
