@@ -79,6 +79,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks.closed_forms
 	$(BIN)/python -m benchmarks.softmax $(if $(DATA),--data $(DATA))
 	$(if $(DATA),$(BIN)/python -m benchmarks.multiclass --data $(DATA))
+	$(BIN)/python -m benchmarks.threads $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.rules $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.kernel_svm $(if $(DATA),--data $(DATA))
 	$(BIN)/python -m benchmarks.kernel_rules $(if $(DATA),--data $(DATA))

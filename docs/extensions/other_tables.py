@@ -28,6 +28,17 @@ def _workers(case: str, runs: dict) -> list[tuple[str, ...]]:
     ]  # fmt: skip
 
 
+def threads(found: Any) -> list[Table]:
+    rows = [
+        (r["case"], *(seconds(r["seconds"][n]) for n in "12"), f"{r['times_as_fast']:.2f}",
+         *(seconds(r["processor"][n]) for n in "12"), small(r["gap"]),
+         "yes" if r["same_bits"] and r["same_certificate"] else "no") for r in found["results"]
+    ]  # fmt: skip
+    heads = ("fit", "one thread", "two", "times as fast", "processor time of one", "of two",
+             "certified gap", "same bits and certificate")  # fmt: skip
+    return [Table(heads, rows)]
+
+
 def sentiment(found: Any) -> list[Table]:
     errors = [r for r in found["results"] if "training_error" in r]
     rows = [

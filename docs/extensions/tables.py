@@ -216,6 +216,7 @@ MAKERS: dict[str, tuple[str, Maker]] = {
     "real_tables": ("python -m benchmarks.real_tables", table_results.real_tables),
     "crossover": ("python -m benchmarks.crossover", other_tables.crossover),
     "spread": ("make bench-spread", other_tables.spread),
+    "threads": ("python -m benchmarks.threads --data folder", other_tables.threads),
     "footprint": ("python -m benchmarks.footprint", other_tables.anything),
     "files": ("python -m benchmarks.files", other_tables.anything),
 }

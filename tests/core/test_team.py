@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from maxmargin import KernelSVM
+from maxmargin import KernelSVM, LinearSVM, LogisticRegression
 from maxmargin.core import team as teams
 from maxmargin.core.kernels import gram_cache, kernel_block
+from maxmargin.core.rows import class_products
+from maxmargin.core.rows.rows import as_rows, combine, lengths, scores
+from maxmargin.core.solve.many_class import class_descent, class_leap, class_shift
 from maxmargin.core.solve.threads import one_blas_thread
-from maxmargin.core.team import in_stretches, team
+from maxmargin.core.team import SHARES, in_shares, in_stretches, team
 
 
 @pytest.fixture
@@ -78,6 +83,85 @@ def test_little_work_and_fits_side_by_side_stay_in_one_thread(stretches):
             in_stretches(lambda start, stop: None, 100, 1, 1)
     assert team.get() is None
     assert stretches == []
+
+
+@pytest.mark.parametrize("count", [0, 1, 99, 100, 201, 1000, 12345])
+def test_shares_are_the_same_for_any_number_of_threads(count):
+    found = []
+    for threads in (1, 2, 3):
+        token = team.set(threads)
+        try:
+            found.append(in_shares(lambda i, j: (i, j), count, 50))
+        finally:
+            team.reset(token)
+    assert found[0] == found[1] == found[2]
+    shares = found[0]
+    assert shares[0][0] == 0
+    assert shares[-1][1] == count
+    assert all(one[1] == two[0] for one, two in pairwise(shares))
+    assert len(shares) in (1, *SHARES)
+    assert len(shares) == 1 or min(j - i for i, j in shares) >= 50
+
+
+@pytest.mark.parametrize("storage", [np.asarray, np.float32, np.asfortranarray, sparse.csr_array])
+def test_passes_over_many_rows_are_those_over_few(storage, stretches):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((90_000, 30)) * (rng.random((90_000, 30)) < 0.9)
+    w, v = rng.standard_normal(30), rng.standard_normal(len(X))
+    rows, some = as_rows(storage(X)), np.where(rng.random(len(X)) < 0.1, v, 0.0)
+
+    def seen():
+        with one_blas_thread():
+            return scores(rows, w), combine(rows, v), combine(rows, some), lengths(rows)
+
+    one, two = (in_team(count, seen) for count in (1, 2))
+    assert all(np.array_equal(*pair) for pair in zip(one, two, strict=True))
+    assert bool(stretches) == (storage is not np.asfortranarray)
+    X = X.astype(np.float32).astype(np.float64) if storage is np.float32 else X
+    expected = X @ w, v @ X, some @ X, np.linalg.norm(X, axis=1)
+    for found, known in zip(one, expected, strict=True):
+        np.testing.assert_allclose(found, known, rtol=2e-7, atol=1e-9)
+
+
+MODELS = [LinearSVM(), LinearSVM(loss="squared_hinge"), LogisticRegression()]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=["hinge", "squared", "logistic"])
+def test_machines_of_two_classes_have_the_same_bits_in_any_number_of_threads(model, stretches):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((80_000, 30))
+    y = X @ rng.standard_normal(30) + 2.0 * rng.standard_normal(len(X)) > 0.5
+    model.set_params(tol=1e-3)
+    _same_in_threads(model, X, y, stretches)
+
+
+@pytest.mark.parametrize("model", [LinearSVM(multiclass="max"), LogisticRegression(C=0.1)])
+def test_machines_of_many_classes_have_the_same_bits_in_any_number_of_threads(
+    model, stretches, monkeypatch
+):
+    for module in (class_descent, class_products):
+        monkeypatch.setattr(module, "MIN_THREAD_MULTIPLICATIONS", 1 << 12)
+    for module in (class_leap, class_shift):
+        monkeypatch.setattr(module, "MIN_SHARE_VALUES", 1 << 10)
+    rng = np.random.default_rng(2)
+    X = sparse.random_array((4_000, 60), density=0.2, format="csr", rng=rng)
+    y = np.argmax(X @ rng.standard_normal((60, 5)) + 0.3 * rng.standard_normal((4_000, 5)), axis=1)
+    model.set_params(tol=1e-3)
+    _same_in_threads(model, X, y, stretches)
+
+
+def _same_in_threads(model, X, y, stretches):
+    found = []
+    for count in (1, 2, 3):
+        with threadpool_limits(count, user_api="blas"):
+            model.fit(X, y)
+        found.append((model.coef_.copy(), model.intercept_.copy(), model.certificate_))
+    assert set(stretches) == {2, 3}
+    for coef, intercept, certificate in found:
+        assert certificate.holds(1e-3)
+        assert certificate == found[0][2]
+        assert np.array_equal(coef, found[0][0])
+        assert np.array_equal(intercept, found[0][1])
 
 
 @pytest.mark.parametrize(("kernel", "C"), [("rbf", 1.0), ("rbf", 100.0), ("poly", 0.1)])

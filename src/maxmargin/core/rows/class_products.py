@@ -18,11 +18,23 @@ from numba.core import cgutils
 from numba.extending import intrinsic, overload
 from scipy import sparse
 
-from .rows import DenseRows, Rows, SparseRows, as_csr, shape
+from ..team import in_stretches
+from .rows import (
+    MIN_THREAD_VALUES,
+    STRETCH_UNIT,
+    DenseRows,
+    Rows,
+    SparseRows,
+    as_csr,
+    shape,
+    size_of,
+)
 
 VECTOR_LANES = 8
 # Numbers of one chunk when all rows meet all classes.
 SCORE_CHUNK_VALUES = 1 << 19
+# Multiplications of stored values and classes that are worth a thread: 0.3 ms.
+MIN_THREAD_MULTIPLICATIONS = 1 << 21
 # OpenBLAS has faster kernels for products of at most so many multiplications.
 MAX_SMALL_PRODUCT = 1_000_000
 # Share of non-zeros up to which dense rows are read faster as sparse ones.
@@ -279,8 +291,18 @@ def score_chunks(rows: Rows, W: np.ndarray) -> Iterator[tuple[slice, np.ndarray]
     side_by_side[:, :k] = W.T
     for part in chunks(rows, k):
         out = np.empty((part.stop - part.start, padded(k)))
-        _chunk_scores(rows, part.start, side_by_side, out)
+        _shared_scores(rows, part.start, side_by_side, out)
         yield part, np.ascontiguousarray(out[:, :k])  # one layout: kernels compile for each
+
+
+def _shared_scores(rows: Rows, start: int, W: np.ndarray, out: np.ndarray) -> None:
+    """``_chunk_scores`` by as many threads as there are."""
+    work = max(1, size_of(rows) * W.shape[1] // shape(rows)[0])
+
+    def some(i: int, j: int) -> None:
+        _chunk_scores(rows, start + i, W, out[i:j])
+
+    in_stretches(some, len(out), STRETCH_UNIT, max(1, MIN_THREAD_MULTIPLICATIONS // work))
 
 
 def class_combine(rows: Rows, k: int, steps: Callable[[slice], np.ndarray]) -> np.ndarray:
@@ -337,24 +359,33 @@ def compressed(rows: Rows, most: float = MAX_SPARSE_DENSITY) -> Rows:
         return rows
     n, d = rows.X.shape
     indptr = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(_count_nonzeros(rows.X), out=indptr[1:])
+    counts, least = indptr[1:], max(1, MIN_THREAD_VALUES // max(1, d))
+
+    def count(i: int, j: int) -> None:
+        _count_nonzeros(rows.X[i:j], counts[i:j])
+
+    in_stretches(count, n, STRETCH_UNIT, least)
+    np.cumsum(counts, out=counts)
     if indptr[-1] > most * rows.X.size or indptr[-1] >= 2**31:
         return rows
     indices = np.empty(indptr[-1], dtype=np.uint32)
     data = np.empty(indptr[-1], dtype=rows.X.dtype)
-    _fill(rows.X, indices, data)
+
+    def fill(i: int, j: int) -> None:
+        part = slice(indptr[i], indptr[j])
+        _fill(rows.X[i:j], indices[part], data[part])
+
+    in_stretches(fill, n, STRETCH_UNIT, least)
     return SparseRows(indptr.astype(np.uint32), indices, data, d)
 
 
 @njit(cache=True, nogil=True)
-def _count_nonzeros(X):
-    counts = np.empty(X.shape[0], dtype=np.int64)
+def _count_nonzeros(X, counts):
     for i in range(X.shape[0]):
         count = 0
         for j in range(X.shape[1]):
             count += X[i, j] != 0.0
         counts[i] = count
-    return counts
 
 
 @njit(cache=True, nogil=True)

@@ -6,10 +6,14 @@ points:   K = A Aᵀ  with rows  √s_i (x_i − μ)                            
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numba import njit
 from scipy.linalg.blas import dsyrk, ssyrk
 
+from ..team import in_shares
+from .dense_passes import reads, weighted
 from .pairs import PairRows, differences, laplacian
 from .rows import CONVERTED_CHUNK_VALUES, AnyRows, DenseRows, SparseRows, dense, shape
 
@@ -18,6 +22,13 @@ from .rows import CONVERTED_CHUNK_VALUES, AnyRows, DenseRows, SparseRows, dense,
 MAX_DIFFERENCE_COLUMNS = 64
 # Rows of one product: each reads and writes all of G, which is to take less time than multiplying.
 SINGLE_BLOCK_ROWS = 256
+# Columns up to which rows are shared among threads: beyond, copies of G take too long.
+MAX_SHARED_COLUMNS = 256
+# A share of rows has so many for each column at least, and is worth a thread: a quarter of a ms of
+# products, of which a value takes as many as there are columns, and as long as these to be read.
+SHARE_ROWS_PER_COLUMN, MIN_SHARE_WORK, GATHERED = 4, 1 << 23, 16
+# Values multiplied at once: half of an L2 cache.
+SHARE_BLOCK_VALUES = 1 << 16
 
 
 def column_gram(rows: AnyRows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
@@ -36,21 +47,54 @@ def column_gram(rows: AnyRows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
         G -= np.outer(h, mu)
         G -= np.outer(mu, h - total * mu)
         return G, h - total * mu
-    h = np.zeros(d)
-    add_dense(rows, index, s, mu, (G, h))
-    return G, h
+    if d > MAX_SHARED_COLUMNS:
+        h = np.zeros(d)
+        add_dense(rows, index, s, mu, (G, h))
+        return G, h
+    least = max(SHARE_ROWS_PER_COLUMN * d, MIN_SHARE_WORK // (d * (d + GATHERED)))
+    shares = in_shares(lambda i, j: _share(rows, index[i:j], s[i:j], mu), len(index), least)
+    for square, sums in shares[1:]:
+        shares[0][0][:] += square
+        shares[0][1][:] += sums
+    return shares[0][0].T, shares[0][1]
 
 
 def add_dense(rows: DenseRows, index, s, mu, to: tuple, times: float = 1.0) -> None:
     """Add G and h of these rows, so many times, to others in place."""
     G, h = to
-    size = max(64, 2 * CONVERTED_CHUNK_VALUES // max(1, len(h)))
-    for start in range(0, len(index), size):
-        part, weight = index[start : start + size], s[start : start + size]
-        block = dense(rows, part).astype(np.float64, copy=False) - mu
+    for weight, block in _centred(rows, index, s, mu):
         h += times * (weight @ block)
         block *= np.sqrt(weight)[:, None]
         dsyrk(times, block.T, beta=1.0, c=G, lower=1, overwrite_c=1)
+
+
+def _share(rows: AnyRows, index, s, mu) -> tuple[np.ndarray, np.ndarray]:
+    """G and h over a few rows, by NumPy's product: SciPy's lets no other thread run meanwhile."""
+    _, d = shape(rows)
+    G, h = np.zeros((d, d)), np.zeros(d)
+    if isinstance(rows, DenseRows) and reads(rows.X, mu):
+        size = max(2 * d, SHARE_BLOCK_VALUES // d)
+        room = np.empty((size, d))
+        for start in range(0, len(index), size):
+            part = index[start : start + size]
+            block = room[: len(part)]
+            weighted(rows.X, part, s[start : start + size], mu, block, h)
+            G += block.T @ block
+        return G, h
+    for weight, block in _centred(rows, index, s, mu):
+        h += weight @ block
+        block *= np.sqrt(weight)[:, None]
+        G += block.T @ block
+    return G, h
+
+
+def _centred(rows: AnyRows, index, s, mu) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Weights and centred values of the rows named, as many at a time as fit a cache."""
+    size = max(64, 2 * CONVERTED_CHUNK_VALUES // max(1, len(mu)))
+    for start in range(0, len(index), size):
+        block = dense(rows, index[start : start + size]).astype(np.float64, copy=False)
+        block -= mu
+        yield s[start : start + size], block
 
 
 def single_gram(X: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -21,6 +21,7 @@ from .rows import (
     SparseRows,
     combine,
     entries,
+    in_row_shares,
     lengths,
     nudge,
     score,
@@ -54,18 +55,14 @@ def see(rows: Any, w: np.ndarray, v: np.ndarray) -> Seen:
     if not by_rows(rows):
         return Seen(scores(rows, w), combine(rows, v), lengths(rows))
     n, d = shape(rows)
-    seen = Seen(np.empty(n), np.zeros(d), np.empty(n))
-    _see(rows, w, v, *seen)
-    return seen
+    f, length = np.empty(n), np.empty(n)
 
+    def some(rows: Any, at: slice) -> np.ndarray:
+        total = np.zeros(d)
+        _see(rows, w, v[at], f[at], total, length[at])
+        return total
 
-def quick_scores(rows: Any, w: np.ndarray) -> np.ndarray:
-    """Xw; of many narrow rows in half of the time that BLAS takes."""
-    if not (isinstance(rows, DenseRows) and by_rows(rows)):
-        return scores(rows, w)
-    f = np.empty(shape(rows)[0])
-    _scores(rows.X, w, f)
-    return f
+    return Seen(f, in_row_shares(rows, some), length)
 
 
 def quick_sum(rows: Any, v: np.ndarray) -> np.ndarray:
@@ -108,17 +105,6 @@ def _see(rows, w, v, f, total, length):
             nudge_four(rows, i - 3, v, total)
     for i in range(n & ~3, n):
         nudge(rows, i, v[i], total)
-
-
-# Sums in any order, but what is no number stays none: that is how it is noticed.
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def _scores(X, w, f):
-    for i in range(X.shape[0]):
-        x = X[i]
-        total = 0.0
-        for j in range(x.shape[0]):
-            total += x[j] * w[j]
-        f[i] = total
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})

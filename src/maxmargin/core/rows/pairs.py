@@ -16,6 +16,7 @@ from numba import njit
 from scipy import sparse
 
 from ..rule import rule
+from .prefetch import prefetch
 from .rows import (
     CONVERTED_CHUNK_VALUES,
     DenseRows,
@@ -28,7 +29,6 @@ from .rows import (
     dense,
     lengths,
     nudge,
-    prefetch,
     score,
     scores,
     shape,

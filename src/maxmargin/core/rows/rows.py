@@ -8,19 +8,27 @@ of rows that are never formed.
 
 from __future__ import annotations
 
-from functools import singledispatch
+from collections.abc import Callable
+from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic, overload
+from numba import njit
 from scipy import sparse
 
 from ..rule import rule, verb
+from ..team import in_shares, in_stretches
+from .dense_passes import reads, row_scores, row_sums, sums
 
 # Rows converted to float64 at a time when the data are float32: about one L2 cache.
 CONVERTED_CHUNK_VALUES = 1 << 17
+
+# Values that are worth a thread of their own: 0.15 ms, where its start takes 0.05.  Stretches of
+# rows begin at multiples of so many.
+MIN_THREAD_VALUES, STRETCH_UNIT = 1 << 19, 64
+# A share of a sum over rows has so many values for each column at least: room for the sums of all
+# shares is then a part of what the data take.
+SHARE_VALUES_PER_COLUMN = 16
 
 # Rows whose mean tells where the data lie.
 ANCHOR_ROWS = 64
@@ -33,10 +41,6 @@ LENGTH_SPARE, UNDERFLOW_LENGTH = 1.0 + 1e-7, 2.3e-162
 MAX_NUMPY_LENGTHS = 40_000
 
 ONE, TWO, THREE, FOUR = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
-
-# Entries of a row fetched ahead of their use; the hardware follows a longer row by itself.
-PREFETCHED_ENTRIES = 128
-CACHE_LINE_BYTES = 64
 
 
 class DenseRows(NamedTuple):
@@ -119,9 +123,19 @@ def shape(rows: Any) -> tuple[int, int]:
 @singledispatch
 def take(rows: Any, index: np.ndarray) -> Rows:
     """A copy of the rows named by ``index``, in the same storage and precision."""
-    if isinstance(rows, DenseRows):
-        return DenseRows(np.ascontiguousarray(rows.X.take(index, axis=0)))
-    return as_rows(as_csr(rows)[index])
+    if not isinstance(rows, DenseRows):
+        return as_rows(as_csr(rows)[index])
+    X, d = rows.X, shape(rows)[1]
+    if index.dtype.kind != "i" or len(index) * d < 2 * MIN_THREAD_VALUES:
+        taken = X.take(index, axis=0) if index.dtype.kind == "i" else X[index]
+        return DenseRows(np.ascontiguousarray(taken))
+    out = np.empty((len(index), d), X.dtype)
+
+    def copy(i: int, j: int) -> None:
+        np.take(X, index[i:j], axis=0, out=out[i:j], mode="wrap")
+
+    in_stretches(copy, len(index), STRETCH_UNIT, MIN_THREAD_VALUES // max(1, d))
+    return DenseRows(out)
 
 
 @singledispatch
@@ -259,18 +273,50 @@ def _chunks(X: np.ndarray):
         yield part, some
 
 
+def stretch(rows: Rows, start: int, stop: int) -> Rows:
+    """Some rows side by side, without a copy."""
+    if isinstance(rows, DenseRows):
+        return DenseRows(rows.X[start:stop])
+    return rows._replace(indptr=rows.indptr[start : stop + 1])
+
+
+def _stretched(rows: Rows, work: Callable, start: int, stop: int) -> Any:
+    return work(stretch(rows, start, stop), slice(start, stop))
+
+
+def in_row_stretches(rows: Rows, work: Callable[[Any, slice], None]) -> None:
+    """work(some rows, where they are) for all rows, by as many threads as there are."""
+    n, values = shape(rows)[0], size_of(rows)
+    if values < 2 * MIN_THREAD_VALUES:
+        return work(rows, slice(n))
+    share = partial(_stretched, rows, work)
+    in_stretches(share, n, STRETCH_UNIT, max(1, MIN_THREAD_VALUES * n // values))
+
+
+def in_row_shares(rows: Rows, work: Callable[[Any, slice], np.ndarray]) -> np.ndarray:
+    """The sum of work(some rows, where they are) for all rows, by as many threads as there are."""
+    (n, d), values = shape(rows), size_of(rows)
+    enough = max(MIN_THREAD_VALUES, SHARE_VALUES_PER_COLUMN * d)
+    if values < 2 * enough:
+        return work(rows, slice(n))
+    parts = in_shares(partial(_stretched, rows, work), n, max(1, enough * n // values))
+    return sum(parts[1:], parts[0])
+
+
 @singledispatch
 def scores(rows: Any, w: np.ndarray) -> np.ndarray:
     """X w, in float64."""
-    n, _ = shape(rows)
-    if isinstance(rows, DenseRows) and rows.X.dtype == np.float64:
+    out = np.empty(shape(rows)[0])
+    if isinstance(rows, SparseRows):
+        in_row_stretches(rows, lambda some, at: _sparse_scores(some, w, out[at]))
+    elif reads(rows.X, w):
+        w = np.ascontiguousarray(w, dtype=np.float64)
+        in_row_stretches(rows, lambda some, at: row_scores(some.X, w, out[at]))
+    elif rows.X.dtype == np.float64:
         return rows.X @ w
-    out = np.empty(n)
-    if isinstance(rows, DenseRows):
+    else:
         for part, some in _chunks(rows.X):
             out[part] = some @ w
-    else:
-        _sparse_scores(rows, w, out)
     return out
 
 
@@ -278,12 +324,15 @@ def scores(rows: Any, w: np.ndarray) -> np.ndarray:
 def combine(rows: Any, v: np.ndarray) -> np.ndarray:
     """Xᵀ v, in float64; when most of v is zero only the other rows are read."""
     n, d = shape(rows)
-    out = np.zeros(d)
     if isinstance(rows, SparseRows):
-        _sparse_combine(rows, v, out)
-        return out
+        return in_row_shares(rows, lambda some, at: _added(_sparse_combine, some, v[at]))
     X = rows.X
-    if np.count_nonzero(v) < n // 4:
+    few = bool(np.count_nonzero(v) < n // 4)
+    if reads(X, v) and sums(X, few):
+        v = np.ascontiguousarray(v, dtype=np.float64)
+        return in_row_shares(rows, lambda some, at: _added(row_sums, some.X, v[at]))
+    out = np.zeros(d)
+    if few:
         some = np.flatnonzero(v)
         size = max(16, CONVERTED_CHUNK_VALUES // max(1, d))
         for start in range(0, len(some), size):
@@ -294,6 +343,13 @@ def combine(rows: Any, v: np.ndarray) -> np.ndarray:
         return v @ X
     for part, some in _chunks(X):
         out += v[part] @ some
+    return out
+
+
+def _added(kernel: Callable, rows: Any, v: np.ndarray) -> np.ndarray:
+    """What a kernel adds to zeros."""
+    out = np.zeros(shape(rows)[1] if isinstance(rows, SparseRows) else rows.shape[1])
+    kernel(rows, v, out)
     return out
 
 
@@ -348,7 +404,7 @@ def sqnorms(rows: Any) -> np.ndarray:
         for part, block in blocks:
             np.einsum("ij,ij->i", block, block, out=out[part])
     else:
-        _sparse_sqnorms(rows, out)
+        in_row_stretches(rows, lambda some, at: _sparse_sqnorms(some, out[at]))
     return out
 
 
@@ -363,7 +419,7 @@ def lengths(rows: Any) -> np.ndarray:
         out *= LENGTH_SPARE
         out += UNDERFLOW_LENGTH * np.sqrt(rows.X.shape[1])
     else:
-        _lengths(rows, out)
+        in_row_stretches(rows, lambda some, at: _lengths(some, out[at]))
     return out
 
 
@@ -393,58 +449,3 @@ def _(rows, i):
 def terms_of(rows: Any) -> int:
     """How many roundings a sum over all rows has at most, at one column."""
     return shape(rows)[0]
-
-
-# --- reading ahead ---------------------------------------------------------------------
-
-
-@verb
-def prefetch(rows, i):
-    """Ask the memory for the first entries of row i, to be used shortly."""
-
-
-@rule(prefetch, DenseRows)
-def _(rows, i):
-    x = rows.X[i]
-    stride = CACHE_LINE_BYTES // x.itemsize
-    for j in range(0, min(x.shape[0], PREFETCHED_ENTRIES), stride):
-        touch(x, j)
-
-
-@rule(prefetch, SparseRows)
-def _(rows, i):
-    indices, data = rows.indices, rows.data
-    start, stop = np.int64(rows.indptr[i]), np.int64(rows.indptr[i + 1])
-    stop = min(stop, start + PREFETCHED_ENTRIES)
-    for k in range(start, stop, CACHE_LINE_BYTES // indices.itemsize):
-        touch(indices, k)
-    for k in range(start, stop, CACHE_LINE_BYTES // data.itemsize):
-        touch(data, k)
-
-
-def touch(array, k):
-    """Bring array[k] of a one-dimensional array into the cache; plain Python has no use for it."""
-
-
-@intrinsic
-def _prefetch_address(typingctx, array, k):
-    """LLVM's prefetch of &array[k]: for reading, to stay in every cache level, data."""
-
-    def codegen(context, builder, signature, args):
-        view = context.make_array(signature.args[0])(context, builder, args[0])
-        stride = builder.extract_value(view.strides, 0)
-        base = builder.ptrtoint(view.data, ir.IntType(64))
-        place = builder.add(base, builder.mul(args[1], stride))
-        byte = ir.IntType(8).as_pointer()
-        flag = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
-        fetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
-        builder.call(fetch, [builder.inttoptr(place, byte), flag(0), flag(3), flag(1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.int64), codegen
-
-
-@overload(touch)
-def _touch(array, k):
-    return lambda array, k: _prefetch_address(array, k)  # type: ignore[call-arg]

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...core.certify.two_class import losses_of
 from ...core.problem.problem import Problem
-from ...core.rows.one_pass import quick_scores
+from ...core.rows.rows import scores
 from ..svm import two_class
 from ..validation import check_known, check_rows
 from .same_data import check_closed_form, check_count, check_objective
@@ -64,7 +64,7 @@ def _by_scores(model, X, y, sample_weight) -> KnownData:
     w, b = model.coef_[0], float(model.intercept_[0])
     X, codes, weight, problem, _ = posed_again(model, X, y, sample_weight, not w.all())
     with np.errstate(all="ignore"):
-        f = quick_scores(problem.rows, w)
+        f = scores(problem.rows, w)
     if not np.isfinite(f).all():
         check_rows(model, X, reset=False)  # says where a value is no number
     losses = losses_of(problem, problem.y * (f + b))

@@ -18,8 +18,9 @@ from ...certify.circulation import into_domain
 from ...certify.multiclass import signed
 from ...problem.class_losses import hinge_rates
 from ...problem.multiclass import MulticlassProblem
-from ...rows.class_products import class_combine, compressed, padded
-from ...rows.rows import combine, scores, size_of, sqnorms
+from ...rows.class_products import MIN_THREAD_MULTIPLICATIONS, class_combine, compressed, padded
+from ...rows.rows import combine, scores, size_of, sqnorms, stretch
+from ...team import in_shares
 from ..contract import ClassPoint, Ending, Monitor, OutOfBudget, ended
 from ..two_class.sweep import awake
 from .class_leap import leap
@@ -237,10 +238,7 @@ class ClassDescent:
         problem = self.problem
         if self.epochs - self.refreshed >= REFRESH_EPOCHS:
             self.refresh()
-        losses = look(
-            self.rates, self.rows, problem.k, self.noise, self.clock,
-            self.points, self.beta, self.U, self.r, self.h, self.room, self.kept,
-        )  # fmt: skip
+        losses = self._look()
         owed = 0.0
         if problem.bias and len(self.kept):
             shift, losses, owed = best_shift(
@@ -259,6 +257,20 @@ class ClassDescent:
             self.best = self.U.copy(), self.r.copy(), self.h.copy()
         self.primal, self.dual = min(self.primal, primal), max(self.dual, dual)
         return (primal - dual) / max(abs(primal), np.finfo(float).tiny)
+
+    def _look(self) -> float:
+        """Σ c_i ℓ at the present weights, by as many threads as there are."""
+
+        def share(i: int, j: int) -> float:
+            room = tuple(each.copy() for each in self.room)
+            return look(
+                self.rates, stretch(self.rows, i, j), self.problem.k, self.noise, self.clock,
+                self.points[i:j], self.beta[i:j], self.U, self.r, self.h, room, self.kept[i:j],
+            )  # fmt: skip
+
+        n = len(self.points)
+        values = max(1, size_of(self.rows) * self.U.shape[1] // n)
+        return sum(in_shares(share, n, max(1, MIN_THREAD_MULTIPLICATIONS // values)))
 
     def _gain(self) -> float:
         """−Σ c_i ℓ*(β_i/c_i)."""

@@ -13,6 +13,8 @@ import numpy as np
 from numba import njit
 
 from ...rows.class_products import class_nudge
+from ...rows.rows import stretch
+from ...team import SHARES, in_shares
 from .row_subproblem import scaled
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 # Leaps shorter than this many displacements are not made, nor longer ones.
 MIN_LEAP_LENGTH, MAX_LEAP_LENGTH = 0.01, 100.0
+# Multipliers that are worth a thread: 0.3 ms.
+MIN_SHARE_VALUES = 1 << 17
 # Roundings of ‖U‖² up to which a slope may be nothing else.
 SLOPE_ROUNDINGS = 4.0
 
@@ -35,7 +39,7 @@ def leap(at: ClassDescent) -> None:
     shift = b + tau * r
     level = b + (tau + mm) * r - h  # U μ
     V = old_U
-    slope, curvature, dr = _multipliers(rates, points, k, beta, old_beta, 1.0)
+    slope, curvature, dr = _all_multipliers(rates, points, k, beta, old_beta, 1.0)
     along, across, drift, size = _displacement(mu, U, V)
 
     def best_step() -> float:
@@ -52,8 +56,8 @@ def leap(at: ClassDescent) -> None:
         old_beta[:], old_U[:] = beta, U
         return
     share = 1.0
-    if _aim(rates, rows, k, far, points, beta, old_beta, V):
-        slope, curvature, dr = _multipliers(rates, points, k, beta, old_beta, -1.0)
+    if _all_aim(rates, rows, k, far, points, beta, old_beta, V):
+        slope, curvature, dr = _all_multipliers(rates, points, k, beta, old_beta, -1.0)
         along, across, drift, size = _overlap(mu, U, V)
         along, across, drift = far * along, far * far * across, far * drift
         share = min(max(best_step(), 0.0), 1.0)
@@ -64,6 +68,32 @@ def leap(at: ClassDescent) -> None:
     _advance(share * far, U, V)
     r += dr
     h += (tau + mm) * dr - drift
+
+
+def _all_multipliers(rates, points, k, beta, other, sign) -> tuple:
+    """``_multipliers`` of all rows, by as many threads as there are."""
+    shares = in_shares(
+        lambda i, j: _multipliers(rates, points[i:j], k, beta[i:j], other[i:j], sign),
+        len(points), MIN_SHARE_VALUES // k,
+    )  # fmt: skip
+    slope, curvature, dr = map(sum, zip(*shares, strict=True))
+    return slope, curvature, dr
+
+
+def _all_aim(rates, rows, k, far, points, beta, old_beta, V) -> bool:
+    """Likewise ``_aim``, where copies of V are small."""
+    n = len(points)
+    least = MIN_SHARE_VALUES // k if SHARES[0] * V.size <= beta.size else n
+
+    def share(i: int, j: int) -> tuple[bool, np.ndarray]:
+        mine = V if j - i == n else np.zeros_like(V)
+        some = stretch(rows, i, j)
+        return _aim(rates, some, k, far, points[i:j], beta[i:j], old_beta[i:j], mine), mine
+
+    shares = in_shares(share, n, least)
+    for _, mine in shares if len(shares) > 1 else ():
+        V += mine
+    return any(stopped for stopped, _ in shares)
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})

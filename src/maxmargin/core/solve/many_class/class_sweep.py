@@ -21,7 +21,7 @@ import numpy as np
 from numba import njit
 
 from ...rows.class_products import class_nudge, class_scores
-from ...rows.rows import CACHE_LINE_BYTES, prefetch, touch
+from ...rows.prefetch import CACHE_LINE_BYTES, prefetch, touch
 from .row_subproblem import cost, scaled, share
 
 # All a step needs to know of its row but its multipliers: one cache line.  ``moved``: not zero

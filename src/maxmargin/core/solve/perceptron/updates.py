@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from ...rows.rows import nudge, prefetch, score, sqnorm
+from ...rows.prefetch import prefetch
+from ...rows.rows import nudge, score, sqnorm
 
 # Rows asked for ahead of their use when they are visited out of order.
 PREFETCH_DISTANCE = 8

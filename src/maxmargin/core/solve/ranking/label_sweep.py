@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from ...rows.class_products import class_nudge, class_scores
-from ...rows.rows import prefetch
+from ...rows.prefetch import prefetch
 
 PREFETCH_DISTANCE = 2
 # An example sleeps until the clock has moved this many times the distance of its pairs.

@@ -13,12 +13,11 @@ from functools import cached_property
 
 import numpy as np
 from numba import njit
-from scipy.linalg.blas import dgemm, sgemm
 
 from ...rows.class_products import class_nudge, class_scores, compressed, padded
-from ...rows.one_pass import quick_scores
 from ...rows.rows import DenseRows, Rows, as_csr, shape
 from ...rows.rows import combine as row_combine
+from ...rows.rows import scores as row_scores
 
 # Values of X that a chunk holds: about half an L2 cache …
 PRODUCT_CHUNK_VALUES = 1 << 17
@@ -107,7 +106,7 @@ class Products:
             return
         shift = v if self.sharp else v - self.mu @ V
         if self.k == 1 and not self.sharp:
-            out[:, 0] = quick_scores(self.rows, np.ascontiguousarray(V[:, 0])) + shift
+            out[:, 0] = row_scores(self.rows, V[:, 0]) + shift
             return
         if self.dense:
             V, shift = V.astype(self.work), shift.astype(self.work)
@@ -123,33 +122,22 @@ class Products:
     def combine(self, steps: Callable[[slice], np.ndarray]) -> np.ndarray:
         """Σ (x_i − μ, 1) a_iᵀ as (d + 1, k), where ``steps(part)`` gives a slice's a."""
         total, sums = np.zeros((self.d, self.width)), np.zeros(self.width)
-        alone = not self.dense and self.k == 1
+        alone = self.k == 1 and not self.sharp
         for part in [slice(0, self.n)] if alone else self.chunks:
             a = steps(part)
-            sums += np.ones(len(a), a.dtype) @ a
-            if self.dense and self.k == 1:
-                total += self._narrow_part(part, a)
+            sums += a.sum(axis=0) if alone else np.ones(len(a), a.dtype) @ a
+            if alone:
+                total[:, 0] = row_combine(self.rows, a[:, 0].astype(np.float64, copy=False))
             elif self.dense:
                 for piece, X in self.blocks(part):
                     mine = a[piece.start - part.start : piece.stop - part.start]
                     mine = mine.reshape(*X.shape[:2], self.k)
                     total += np.matmul(X.transpose(0, 2, 1), mine).sum(axis=0)
-            elif alone:
-                total[:, 0] = row_combine(self.rows, np.ascontiguousarray(a[:, 0]))
             else:
                 self._sparse_part(part, a, total)
         if not self.sharp:
             total -= np.outer(self.mu, sums)
         return np.vstack([total, sums])[:, : self.k]
-
-    def _narrow_part(self, part: slice, a: np.ndarray) -> np.ndarray:
-        """The rows' sum, (d, 1): one column is added in place in two thirds of the time that a
-        stack of products takes."""
-        total, add = np.zeros((self.d, 1), self.work), sgemm if self.work == np.float32 else dgemm
-        for piece in _slices(part.start, part.stop, self.piece):
-            mine = a[piece.start - part.start : piece.stop - part.start]
-            add(1.0, mine.T, self._block(piece).T, 1.0, total.T, 0, 1, 1)
-        return total
 
     def _sparse_part(self, part: slice, a: np.ndarray, total: np.ndarray) -> None:
         """total += the rows' sum, in the data's precision where that sum fits a cache."""

@@ -22,6 +22,7 @@ from ...problem.problem import Problem
 from ...rows.exponential import exponentials
 from ...rows.one_pass import by_rows
 from ...rows.rows import DenseRows
+from ...team import in_shares, in_stretches
 from .hessian_models import MIN_MODEL_ROWS, Kronecker, Model, Sampled, Whole
 from .logistic_pass import logistic_pass
 from .products import Products, near_mean
@@ -32,6 +33,8 @@ MAX_HESSIAN_WORK = 300_000_000
 FACTORS_PER_LOGARITHM, MIN_LOGARITHM_TERM = 32, 1e-8
 # Scores whose exponentials are taken at once: they stay in the nearest cache.
 EXP_BLOCK_VALUES = 2048
+# Rows of two classes that are worth a thread: half a millisecond.
+MIN_SHARE_ROWS = 1 << 15
 # Classes from which on k × k matrices cost more than they tell.
 MAX_CURVATURE_CLASSES = 1500
 
@@ -180,8 +183,12 @@ class LogisticLoss:
         return float(entr(shares / shares.sum()).sum() * shares.sum())
 
     def line(self, t: float) -> tuple[float, float, float]:
-        S, Z = self.S[:, 0], self.Z[:, 0]
-        return _logistic_line(S, Z, t, self.problem.y, self.problem.c)
+        S, Z, y, c = self.S[:, 0], self.Z[:, 0], self.problem.y, self.problem.c
+        shares = in_shares(
+            lambda i, j: _logistic_line(S[i:j], Z[i:j], t, y[i:j], c[i:j]), len(y), MIN_SHARE_ROWS
+        )
+        loss, first, second = map(sum, zip(*shares, strict=True))
+        return loss, first, second
 
     def moved(self, t: float) -> None:
         """S has become S + tZ."""
@@ -189,7 +196,12 @@ class LogisticLoss:
     def errors(self, part: slice) -> np.ndarray:
         """−c y σ(−ys)."""
         R = np.zeros((part.stop - part.start, self.S.shape[1]), dtype=self.products.work)
-        _logistic_errors(self.S[part, 0], self.problem.y[part], self.problem.c[part], R)
+        S, y, c = self.S[part, 0], self.problem.y[part], self.problem.c[part]
+
+        def some(i: int, j: int) -> None:
+            _logistic_errors(S[i:j], y[i:j], c[i:j], R[i:j])
+
+        in_stretches(some, len(R), EXP_BLOCK_VALUES, MIN_SHARE_ROWS)
         return R
 
     def model(self, seed: int, known: Model | None = None) -> Sampled:

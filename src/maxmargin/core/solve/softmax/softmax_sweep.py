@@ -22,7 +22,7 @@ from numba import njit
 
 from ...rows.class_products import class_nudge, class_scores
 from ...rows.exponential import exponentials
-from ...rows.rows import prefetch
+from ...rows.prefetch import prefetch
 
 # What a step needs to know of its row.
 SOFTMAX_ROW_DTYPE = np.dtype(

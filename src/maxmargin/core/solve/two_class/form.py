@@ -21,6 +21,7 @@ from ...certify.two_class import certify
 from ...problem.losses import boxed
 from ...problem.problem import Problem
 from ...rows.class_products import compressed
+from ...rows.one_pass import by_rows, see
 from ...rows.pairs import PairRows
 from ...rows.rows import DenseRows, combine, scores, size_of
 from ..contract import Form, Monitor, Point, Proved, Solution
@@ -196,25 +197,28 @@ def finish(problem: Problem, point: Point, tol: float, f=None) -> Proved:
     """Feasible multipliers, the best bias, Xw, and the certificate; ``f``: Xw of one who has just
     computed it."""
     w, b, alpha = point
-    f = scores(problem.rows, w) if f is None else f
-    if not (np.isfinite(b) and np.isfinite(f).all()):  # overflow: the origin is better
-        w, b, f = np.zeros_like(w), 0.0, np.zeros_like(f)
     if not np.isfinite(alpha).all():
         alpha = np.zeros_like(alpha)
     alpha = repair(problem, alpha)
     if not tiny_solver.is_rough(problem, tol):
         alpha = vertex(problem, alpha)
+    together = f is None and by_rows(problem.rows) and not problem.hard
+    seen = see(problem.rows, w, alpha * problem.y) if together else None
+    if f is None:
+        f = seen.f if seen is not None else scores(problem.rows, w)
+    if not (np.isfinite(b) and np.isfinite(f).all()):  # overflow: the origin is better
+        w, b, f, seen = np.zeros_like(w), 0.0, np.zeros_like(f), None
     if problem.hard:
         w, b, alpha = _unit_margin(problem, w, b, alpha, f)
         f = scores(problem.rows, w)
     if problem.bias:
         b = best_bias(problem, f, b)
 
-    def prove(w, b, alpha, f) -> Proved:
-        return Proved(Point(w, b, alpha), certify(problem, w, b, alpha, f, tol), f)
+    def prove(w, b, alpha, f, seen=None) -> Proved:
+        return Proved(Point(w, b, alpha), certify(problem, w, b, alpha, seen or f, tol), f)
 
     found = first_that_proves(
-        lambda: prove(w, b, alpha, f), lambda: prove(w, b, np.zeros_like(alpha), f)
+        lambda: prove(w, b, alpha, f, seen), lambda: prove(w, b, np.zeros_like(alpha), f)
     )
     return lengthened(found, tol, lambda t: prove(t * w, t * b, found.point.alpha, t * f))
 

@@ -18,7 +18,8 @@ import numpy as np
 from numba import njit
 
 from ...problem.losses import best_alpha, kink, target
-from ...rows.rows import nudge, prefetch, score, touch
+from ...rows.prefetch import prefetch, touch
+from ...rows.rows import nudge, score
 
 # All a step needs to know of its example, side by side: one cache line.  ``listed``: whether it is
 # among those that have moved since the last leap.
