@@ -67,14 +67,29 @@ def reading(path: Path) -> dict:
             "maxmargin": lambda: read_table(find_source(path)),
             "pyarrow": lambda: csv.read_csv(path),
             "polars": lambda: polars.read_csv(path),
+            "maxmargin, matrix": lambda: matrix(read_table(find_source(path))),
+            "pyarrow, matrix": lambda: matrix(csv.read_csv(path)),
+            "polars, matrix": lambda: polars.read_csv(path).drop("y").to_numpy(),
         }
     )
+    threads = pa.cpu_count()
     print(
-        f"reading {path.stat().st_size / 1e6:.0f} MB of CSV: {seconds['maxmargin']['wall']:.2f} s, "
-        f"{ratios(seconds, 'maxmargin', 'pyarrow')} × pyarrow, "
-        f"{ratios(seconds, 'maxmargin', 'polars')} × polars (bar 1.2 × one of them)"
+        f"reading {path.stat().st_size / 1e6:.0f} MB of CSV, {threads} threads (polars "
+        f"{polars.thread_pool_size()}): {seconds['maxmargin']['wall']:.2f} s"
     )
-    return {"case": "reading", "bytes": path.stat().st_size, **seconds}
+    for kind in ("", ", matrix"):
+        told = ", ".join(
+            f"{ratios(seconds, 'maxmargin' + kind, peer + kind)} × {peer}"
+            for peer in ("pyarrow", "polars")
+        )
+        print(f"  as {'a row-major matrix' if kind else 'a table'}: {told} (bar 1.0)")
+    return {"case": "reading", "bytes": path.stat().st_size, "threads": threads, **seconds}
+
+
+def matrix(table: pa.Table) -> np.ndarray:
+    """The numbers of a table of Arrow's, row by row."""
+    columns = [table.column(j).to_numpy() for j in range(table.num_columns - 1)]
+    return np.ascontiguousarray(np.column_stack(columns))
 
 
 def predicting(path: Path, model: Path) -> dict:

@@ -25,6 +25,8 @@ from .source import PIECE_BYTES, Source
 MAX_PARSE_THREADS = 16
 # Rows of a Parquet or Arrow file handled together.
 TABLE_BATCH_ROWS = 1 << 16
+# Bytes of a large CSV file from which types are guessed, where the rest of its first piece agrees.
+GUESSED_BYTES = 1 << 16
 # Bytes of a Parquet column read at once.
 PARQUET_BUFFER_BYTES = 1 << 16
 WIDER_TYPES = {"null": pa.int64(), "int64": pa.float64()}
@@ -173,7 +175,7 @@ def _concatenated(pieces, names: list[str], source: Source, types: dict) -> pa.T
     first = next(pieces, None)
     if first is None:
         return pa.table({name: pa.nulls(0) for name in names})
-    begin = _parse(first, names, source, types, None)
+    begin = _parse_first(first, names, source, types)
     known = dict(zip(begin.schema.names, begin.schema.types, strict=True))
     if any(pa.types.is_binary(kind) for kind in known.values()):
         raise pa.ArrowInvalid("invalid UTF8")  # Arrow takes it for bytes
@@ -220,11 +222,12 @@ def first_rows(source: Source) -> pa.Table:
 def _in_parallel(pieces, names, source: Source, types: dict, only) -> Iterator[pa.Table]:
     """Tables of the pieces in order; some are parsed ahead of their use."""
     workers = min(pa.cpu_count(), MAX_PARSE_THREADS)
+    parse = _parse_large if source.is_large else _parse
     waiting: deque = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
             for piece in pieces:
-                waiting.append(pool.submit(_parse, piece, names, source, types, only))
+                waiting.append(pool.submit(parse, piece, names, source, types, only))
                 if len(waiting) > workers:
                     yield waiting.popleft().result()
             while waiting:
@@ -232,6 +235,38 @@ def _in_parallel(pieces, names, source: Source, types: dict, only) -> Iterator[p
         finally:
             for begun in waiting:
                 begun.cancel()
+
+
+def _parse_first(piece: memoryview, names: list[str], source: Source, types: dict) -> pa.Table:
+    """The first piece, which says what types there are.
+
+    Of a large file its first lines say so, unless the rest knows better: then it is not plain.
+    """
+    head = bytearray(piece[:GUESSED_BYTES]) if source.is_large else bytearray()
+    cut = _last_line(head, len(head))
+    if cut:
+        few = _parse(piece[:cut], names, source, types, None).schema
+        seen = types | dict(zip(few.names, few.types, strict=True))
+        return _parse_large(piece, names, source, seen, None, types)
+    return _parse(piece, names, source, types, None)
+
+
+def _parse_large(
+    piece: memoryview,
+    names: list[str],
+    source: Source,
+    types: dict,
+    only,
+    asked: dict | None = None,
+) -> pa.Table:
+    """The same, where cells are plain, by a loop that takes time to compile; else by Arrow, as what
+    was ``asked``."""
+    from .plain_cells import parse
+
+    found = parse(piece, names, source, types, only)
+    if found is None:
+        return _parse(piece, names, source, types if asked is None else asked, only)
+    return found
 
 
 def _parse(piece: memoryview, names: list[str], source: Source, types: dict, only) -> pa.Table:
