@@ -11,6 +11,7 @@ from maxmargin.core.kernels.enclosed import enclosed_sums, rough_sums
 from maxmargin.core.kernels.gram_cache import GramCache
 from maxmargin.core.kernels.kernel_block import KernelPoints, kernel_sums, values
 from maxmargin.core.kernels.kernels import Kernel
+from maxmargin.core.kernels.variance import plain_variance
 from maxmargin.core.rows.double_double import SINGLE_U
 from maxmargin.core.rows.exponential import exponentials
 from maxmargin.core.solve.kernel import form
@@ -149,3 +150,9 @@ def test_screened_scores_prove_as_much(share, monkeypatch):
     assert model.certificate_.relative_gap == pytest.approx(plain.certificate_.relative_gap)
     assert model.certificate_.rounding <= 2.0 * plain.certificate_.rounding
     np.testing.assert_allclose(model.slack_, plain.slack_, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_variance_of_large_data_is_numpys(dtype):
+    X = (5.0 + np.random.default_rng(0).standard_normal((5000, 60))).astype(dtype)
+    assert plain_variance(X) == pytest.approx(X.var(dtype=np.float64), rel=1e-12)

@@ -23,10 +23,10 @@ from scipy.spatial.distance import cdist
 from sklearn import config_context
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from .variance import plain_variance
+
 KERNELS = ["linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "precomputed"]
 
-# Values looked at together for their variance.
-VARIANCE_VALUES = 1 << 17
 # Rows and columns computed together: the tile and its operands stay in the cache.
 KERNEL_TILE_SIZE = 256
 # How far rounding may take K from symmetry, and a 2 × 2 minor below zero, relative to K's size.
@@ -164,23 +164,11 @@ def _check_coef0(coef0, kernel: str) -> float:
     return float(coef0)
 
 
-def _plain_variance(X: np.ndarray) -> float:
-    """The same of equal weights; numpy makes a float64 copy of X for it, which blocks spare."""
-    if X.size <= VARIANCE_VALUES:
-        return float(X.var(dtype=np.float64))
-    mean, total = X.mean(dtype=np.float64), 0.0
-    rows = max(1, VARIANCE_VALUES // X.shape[1])
-    for start in range(0, len(X), rows):
-        part = (X[start : start + rows] - mean).ravel()
-        total += float(part @ part)
-    return total / X.size
-
-
 def _variance(X, weight) -> float:
     """Variance of all entries of X, in float64."""
     n, d = X.shape
     if weight is None and not sparse.issparse(X):
-        return _plain_variance(X)
+        return plain_variance(X)
     share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
     mean = float((share @ X).mean())
     if sparse.issparse(X):
