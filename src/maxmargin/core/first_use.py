@@ -30,8 +30,9 @@ import numpy as np
 MAX_PLAIN_SECONDS = 0.15
 # Numbers in the arguments up to which a call is short: a plain loop takes a microsecond for each.
 MAX_PLAIN_VALUES = 4_000
-# The same for one that works on whole arrays; it makes a few dozen as long as its arguments.
-MAX_ARRAY_VALUES = 300_000
+# The same for one that works on whole arrays: a command's worth of fits of 200 kB stays below it.
+# With more a compiled loop saves milliseconds of every fit; larger fits compile for smaller ones.
+MAX_ARRAY_VALUES = 40_000
 # Kinds of numbers that plain Python computes with as numba does; float32 is not one of them.
 PLAIN_KINDS = frozenset(map(np.dtype, ("float64", "int64", "bool")))
 
