@@ -64,7 +64,7 @@ def leap(at: ClassDescent) -> None:
         dr, drift = share * dr, share * drift
     else:
         dr, drift = far * dr, far * drift
-    _move(share, points, beta, old_beta)
+    _move(share, beta, old_beta)
     _advance(share * far, U, V)
     r += dr
     h += (tau + mm) * dr - drift
@@ -102,9 +102,9 @@ def _multipliers(rates, points, k, beta, other, sign):
     slope, curvature = 0.0, 0.0
     dr = np.zeros(beta.shape[1])
     for i in range(points.shape[0]):
-        if points[i].c <= 0.0 or points[i].moved == 0.0:
-            continue
         here, there = beta[i], other[i]
+        if points[i].c <= 0.0 or not _differ(here, there, k):
+            continue
         _, each, _, total = scaled(rates, points[i].c)
         sum_d, sum_beta, along, across = 0.0, 0.0, 0.0, 0.0
         for c in range(k):
@@ -119,6 +119,15 @@ def _multipliers(rates, points, k, beta, other, sign):
         curvature += each * across + total * sum_d * sum_d
         dr[points[i].y] += sum_d
     return slope, curvature, dr
+
+
+@njit(cache=True, nogil=True)
+def _differ(here, there, k):
+    """Whether a row's multipliers have moved: of most rows they have not."""
+    moved = False
+    for c in range(k):
+        moved |= here[c] != there[c]
+    return moved
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -153,9 +162,9 @@ def _aim(rates, rows, k, far, points, beta, old_beta, V):
     stopped = False
     step = np.zeros(beta.shape[1], dtype=beta.dtype)
     for i in range(points.shape[0]):
-        if points[i].c <= 0.0 or points[i].moved == 0.0:
-            continue
         here, old = beta[i], old_beta[i]
+        if points[i].c <= 0.0 or not _differ(here, old, k):
+            continue
         cap_each, _, cap_all, _ = scaled(rates, points[i].c)
         total, outside = 0.0, False
         for c in range(k):
@@ -182,19 +191,14 @@ def _aim(rates, rows, k, far, points, beta, old_beta, V):
 
 
 @njit(cache=True, nogil=True)
-def _move(share, points, beta, land):
+def _move(share, beta, land):
     """Go that share of the way to ``land``, which then holds where it began."""
     for i in range(beta.shape[0]):
-        if points[i].moved == 0.0:  # of most rows: they are where they were
-            continue
-        moved = False
         for c in range(beta.shape[1]):
             here, goal = beta[i, c], land[i, c]
             if here != goal:
                 beta[i, c] = goal if share == 1.0 else here + share * (goal - here)
-                moved = True
             land[i, c] = here
-        points[i].moved = 1.0 if moved else 0.0
 
 
 @njit(cache=True, nogil=True)

@@ -24,11 +24,10 @@ from ...rows.class_products import class_nudge, class_scores
 from ...rows.prefetch import CACHE_LINE_BYTES, prefetch, touch
 from .row_subproblem import cost, scaled, share
 
-# All a step needs to know of its row but its multipliers: one cache line.  ``moved``: not zero
-# where these may have changed since the last leap.
+# All a step needs to know of its row but its multipliers: one cache line.
 CLASS_ROW_DTYPE = np.dtype(
     [("y", np.int64)]
-    + [(name, np.float64) for name in ("c", "q", "centre", "margin", "wake", "moved", "unused")]
+    + [(name, np.float64) for name in ("c", "q", "centre", "margin", "wake", "unused", "unused_")]
 )
 
 # Rows between the one asked for from memory and the one in use: about one memory latency.
@@ -90,7 +89,7 @@ def sweep(rates, rows, order, k, pull, noise, clock, points, beta, U, r, h, room
             continue
         for c in range(k):
             old[c] -= step[c]
-        step[y], point.moved = change, 1.0
+        step[y] = change
         class_nudge(rows, i, step, U)
         for c in range(k):
             r[c] += step[c]
