@@ -89,9 +89,8 @@ class _Lent:
 def _of_one_type(array: np.ndarray) -> np.ndarray:
     """The array, seen as one that may be written to.
 
-    numba's types tell read-only arrays (memory maps, shared memory of joblib, columns of frames)
-    from others, and would compile every kernel once more for them: seconds, for nothing, since
-    no kernel writes to rows.
+    numba's types tell read-only arrays (memory maps, joblib's memory, columns of frames) from
+    others, and would compile every kernel once more: seconds, for nothing: no kernel writes to rows.
     """
     return array if array.flags.writeable else np.asarray(_Lent(array))
 

@@ -56,7 +56,7 @@ def leap(at: ClassDescent) -> None:
         old_beta[:], old_U[:] = beta, U
         return
     share = 1.0
-    if _all_aim(rates, rows, k, far, points, beta, old_beta, V):
+    if _all_aim(rates, rows, k, far, (points, beta, old_beta), V):
         slope, curvature, dr = _all_multipliers(rates, points, k, beta, old_beta, -1.0)
         along, across, drift, size = _overlap(mu, U, V)
         along, across, drift = far * along, far * far * across, far * drift
@@ -80,8 +80,9 @@ def _all_multipliers(rates, points, k, beta, other, sign) -> tuple:
     return slope, curvature, dr
 
 
-def _all_aim(rates, rows, k, far, points, beta, old_beta, V) -> bool:
+def _all_aim(rates, rows, k, far, of_rows: tuple, V) -> bool:
     """Likewise ``_aim``, where copies of V are small."""
+    points, beta, old_beta = of_rows
     n = len(points)
     least = MIN_SHARE_VALUES // k if SHARES[0] * V.size <= beta.size else n
 

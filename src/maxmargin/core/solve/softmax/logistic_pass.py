@@ -15,6 +15,7 @@ from numba import njit
 
 from ...rows.exponential import exponentials, logarithms
 from ...rows.one_pass import add_rows
+from ...rows.rows import DenseRows, in_row_shares
 
 # Values of X in a tile, which is to stay in the second cache, and the fewest rows of one.
 TILE_VALUES, MIN_TILE_ROWS = 1 << 14, 16
@@ -23,9 +24,14 @@ SUMS_IN_ANY_ORDER = {"reassoc", "contract", "nsz"}  # what is no number stays no
 
 def logistic_pass(X, w, b: float, y, c, s) -> tuple[float, float, np.ndarray]:
     """The loss, Σ r and Σ r x; fills ``s`` with the scores."""
-    d = X.shape[1]
-    sums = np.zeros(d + 2)
-    _pass(X, np.append(w, b), y, c, s, sums)
+    d, x = X.shape[1], np.append(w, b)
+
+    def some(rows: DenseRows, at: slice) -> np.ndarray:
+        sums = np.zeros(d + 2)
+        _pass(rows.X, x, y[at], c[at], s[at], sums)
+        return sums
+
+    sums = in_row_shares(DenseRows(X), some)
     return float(sums[d]), float(sums[d + 1]), sums[:d]
 
 
