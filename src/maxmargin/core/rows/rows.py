@@ -90,7 +90,7 @@ def _of_one_type(array: np.ndarray) -> np.ndarray:
     """The array, seen as one that may be written to.
 
     numba's types tell read-only arrays (memory maps, joblib's memory, columns of frames) from
-    others, and would compile every kernel once more: seconds, for nothing: no kernel writes to rows.
+    others, and would compile every kernel once more, for nothing: no kernel writes to rows.
     """
     return array if array.flags.writeable else np.asarray(_Lent(array))
 
