@@ -10,8 +10,7 @@ from maxmargin.core.certify.two_class import certify
 from maxmargin.core.problem.losses import Logistic
 from maxmargin.core.problem.problem import Bias, Problem
 from maxmargin.core.rows.exponential import logarithms
-from maxmargin.core.rows.one_pass import quick_sum
-from maxmargin.core.rows.rows import DenseRows
+from maxmargin.core.rows.rows import DenseRows, combine
 from maxmargin.core.solve.softmax.logistic_pass import logistic_pass
 
 from ...helpers import cloud
@@ -107,4 +106,4 @@ def test_one_reading_gives_scores_loss_and_gradient(n, dtype):
     assert loss == pytest.approx(problem.c @ np.logaddexp(0.0, -problem.y * f), rel=1e-12)
     assert pull == pytest.approx(r.sum(), rel=1e-10, abs=1e-10 * n)
     np.testing.assert_allclose(g, r @ X, rtol=rough, atol=rough * n)
-    np.testing.assert_allclose(quick_sum(problem.rows, r), r @ X, rtol=1e-10, atol=1e-10 * n)
+    np.testing.assert_allclose(combine(problem.rows, r), r @ X, rtol=1e-10, atol=1e-10 * n)

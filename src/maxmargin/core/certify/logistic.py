@@ -18,8 +18,8 @@ from numba import njit
 
 from ..problem.problem import Problem
 from ..rows.exponential import exponentials, logarithms
-from ..rows.one_pass import by_rows, quick_sum
-from ..rows.rows import LENGTH_SPARE, UNDERFLOW_LENGTH, DenseRows, terms_of
+from ..rows.one_pass import by_rows
+from ..rows.rows import LENGTH_SPARE, UNDERFLOW_LENGTH, DenseRows, combine, terms_of
 from .certificate import Certificate
 from .conclude import Tally, conclude, norms_of
 from .rounding import SPARE, UNIT, Rounding, gamma, score_blur
@@ -70,7 +70,7 @@ def certify_margins(
     _add_up(rows, b, at, (blur.slope, blur.base), pull, sums)
     loss, entropy, mass, r, plus, minus, *bounds = sums.tolist()
     loss_error, entropy_error, pulled, largest, farthest, apart = bounds
-    w_alpha, shared = quick_sum(problem.rows, pull), gamma(BLOCK_ROWS + n // BLOCK_ROWS + 4)
+    w_alpha, shared = combine(problem.rows, pull), gamma(BLOCK_ROWS + n // BLOCK_ROWS + 4)
     rounding = Rounding(
         SPARE * loss_error + shared * loss,
         SPARE * entropy_error + shared * entropy,
