@@ -24,7 +24,7 @@ from scipy import sparse
 import maxmargin
 
 # What is told of compiling; and calls after which it must have ended.
-COMPILING, MOST_COMPILING_CALLS = "models/compiling.py", 6
+COMPILING, MOST_COMPILING_CALLS = "models/compiling.py", 30
 HOME = str(Path(maxmargin.__file__).parent) + "/"
 # A mark on kernels that stands between them and who calls them, as numba's own does.
 MARK = HOME + "core/first_use.py"
